@@ -1,0 +1,6 @@
+//! reglint validates and lints hypothesis registers.
+
+pub mod diagnostic;
+pub mod fix;
+pub mod source;
+pub mod span;

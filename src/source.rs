@@ -1,0 +1,293 @@
+//! Sources: their text, their lines, and the one place where columns are counted.
+//!
+//! Uses `span` only. Nothing here reads a file; `input` does.
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use crate::span::{FileId, Span};
+
+/// The longest source that is checked, in bytes: offsets are kept in 32 bits, and every offset
+/// plus one has to fit.
+pub const MAX_BYTES: usize = 1 << 30;
+
+/// The byte order mark, in UTF-8.
+const BOM: &str = "\u{feff}";
+
+/// A fault in how a source's bytes encode text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EncodingFault {
+    /// A UTF-8 byte order mark at the start.
+    ByteOrderMark(Span),
+    /// A run of bytes that no UTF-8 text has.
+    NotUtf8(Span),
+    /// The text is UTF-16 (its byte order mark says so); nothing else of it can be checked.
+    Utf16(Span),
+}
+
+impl EncodingFault {
+    /// The bytes at fault.
+    pub fn span(self) -> Span {
+        match self {
+            Self::ByteOrderMark(span) | Self::NotUtf8(span) | Self::Utf16(span) => span,
+        }
+    }
+}
+
+/// One text of a run.
+///
+/// Its text has the same length and the same offsets as the bytes that were read: each byte that
+/// is not UTF-8 stands in it as `?`, so that everything else can be checked all the same.
+#[derive(Debug)]
+pub struct Source {
+    path: String,
+    text: String,
+    faults: Vec<EncodingFault>,
+    line_starts: OnceLock<Vec<u32>>,
+}
+
+impl Source {
+    /// A source shown as `path`, with the bytes that were read. `bytes` is at most [`MAX_BYTES`]
+    /// long; the caller sees to that.
+    pub fn new(path: impl Into<String>, bytes: Vec<u8>) -> Self {
+        debug_assert!(bytes.len() <= MAX_BYTES);
+        let (text, faults) = decode(bytes);
+        Self { path: path.into(), text, faults, line_starts: OnceLock::new() }
+    }
+
+    /// The path as the user gave it, or as it was found.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The text, a byte order mark included.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What is wrong with the bytes, by offset.
+    pub fn encoding_faults(&self) -> &[EncodingFault] {
+        &self.faults
+    }
+
+    /// Whether the bytes are text at all, so that anything else can be said of them.
+    pub fn is_text(&self) -> bool {
+        !matches!(self.faults.first(), Some(EncodingFault::Utf16(_)))
+    }
+
+    /// The first byte behind a byte order mark.
+    pub fn content_start(&self) -> usize {
+        if self.text.starts_with(BOM) { BOM.len() } else { 0 }
+    }
+
+    /// The text of `span`.
+    pub fn slice(&self, span: Span) -> &str {
+        &self.text[span.range()]
+    }
+
+    /// Where each line starts, in bytes. A line ends behind its `\n`.
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| {
+            let newlines = self.text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+            let start = self.content_start() as u32;
+            std::iter::once(start).chain(newlines.map(|(at, _)| at as u32 + 1)).collect()
+        })
+    }
+
+    /// How many lines there are; at least one. A text that ends in a line feed has an empty last line.
+    pub fn line_count(&self) -> usize {
+        self.line_starts().len()
+    }
+
+    /// The line (from 0) that `offset` lies in. The offset of a line's end lies in that line.
+    pub fn line_index(&self, offset: usize) -> usize {
+        match self.line_starts().binary_search(&(offset as u32)) {
+            Ok(line) => line,
+            Err(next) => next.saturating_sub(1),
+        }
+    }
+
+    /// The bytes of a line (from 0) without its `\n` or `\r\n`, and without a byte order mark.
+    pub fn line_span(&self, line: usize) -> Span {
+        let starts = self.line_starts();
+        let start = starts[line] as usize;
+        let end = starts.get(line + 1).map_or(self.text.len(), |&next| next as usize - 1);
+        let has_return =
+            line + 1 < starts.len() && end > start && self.text.as_bytes()[end - 1] == b'\r';
+        Span::new(start, end - usize::from(has_return))
+    }
+
+    /// The position of a byte offset, its column in `unit`. An offset within a line's end counts
+    /// as the end of that line, one within the byte order mark as the start of the text.
+    pub fn position(&self, offset: usize, unit: ColumnUnit) -> Position {
+        let line = self.line_index(offset);
+        let span = self.line_span(line);
+        let end = offset.clamp(span.start as usize, span.end as usize);
+        let before = &self.text[span.start as usize..end];
+        Position { line: line as u32 + 1, column: unit.length(before) as u32 + 1 }
+    }
+}
+
+/// What a column counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnUnit {
+    /// Unicode scalar values: the JSON report, the text formats.
+    Scalar,
+    /// UTF-16 code units: SARIF by default, editors that speak LSP.
+    Utf16,
+    /// Bytes of UTF-8.
+    Byte,
+}
+
+impl ColumnUnit {
+    /// How many of the unit `text` has.
+    pub fn length(self, text: &str) -> usize {
+        match self {
+            Self::Scalar => text.chars().count(),
+            Self::Utf16 => text.encode_utf16().count(),
+            Self::Byte => text.len(),
+        }
+    }
+}
+
+/// A place as people read it: line and column, both from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in the unit that was asked for.
+    pub column: u32,
+}
+
+/// The sources of a run, numbered in the order of their paths.
+#[derive(Debug, Default)]
+pub struct Sources {
+    list: Vec<Source>,
+}
+
+impl Sources {
+    /// Sorts `list` by path and numbers it. Of two with one path the first stays.
+    pub fn new(mut list: Vec<Source>) -> Self {
+        list.sort_by(|a, b| compare_paths(a.path(), b.path()));
+        list.dedup_by(|later, first| later.path == first.path);
+        Self { list }
+    }
+
+    /// One source.
+    pub fn get(&self, id: FileId) -> &Source {
+        &self.list[id.index()]
+    }
+
+    /// All of them, by path.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (FileId, &Source)> {
+        self.list.iter().enumerate().map(|(index, source)| (FileId(index as u32), source))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
+/// The order of paths that "later" means: by component, so that a folder's files stay together.
+pub fn compare_paths(a: &str, b: &str) -> Ordering {
+    a.split(['/', '\\']).cmp(b.split(['/', '\\']))
+}
+
+/// The text of `bytes` and what is wrong with them, offsets kept.
+fn decode(bytes: Vec<u8>) -> (String, Vec<EncodingFault>) {
+    let mut faults = Vec::new();
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let mut bytes = error.into_bytes();
+            if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+                faults.push(EncodingFault::Utf16(Span::new(0, 2)));
+            }
+            let mut at = 0;
+            while let Err(error) = std::str::from_utf8(&bytes[at..]) {
+                let start = at + error.valid_up_to();
+                at = error.error_len().map_or(bytes.len(), |length| start + length);
+                bytes[start..at].fill(b'?');
+                match faults.last_mut() {
+                    Some(EncodingFault::Utf16(_)) => {}
+                    // Bytes side by side are one fault.
+                    Some(EncodingFault::NotUtf8(run)) if run.end as usize == start => {
+                        run.end = at as u32;
+                    }
+                    _ => faults.push(EncodingFault::NotUtf8(Span::new(start, at))),
+                }
+            }
+            String::from_utf8(bytes).unwrap_or_default()
+        }
+    };
+    if text.starts_with(BOM) {
+        faults.insert(0, EncodingFault::ByteOrderMark(Span::new(0, BOM.len())));
+    }
+    (text, faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> Source {
+        Source::new("a.json", text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn counts_columns_in_each_unit() {
+        let source = source("{\n  \"µ→😀x\"");
+        let at = source.text().find('x').unwrap();
+        let column = |unit| source.position(at, unit);
+        assert_eq!(column(ColumnUnit::Scalar), Position { line: 2, column: 7 });
+        assert_eq!(column(ColumnUnit::Utf16), Position { line: 2, column: 8 });
+        assert_eq!(column(ColumnUnit::Byte), Position { line: 2, column: 13 });
+    }
+
+    #[test]
+    fn line_ends_belong_to_their_line() {
+        let (lf, crlf) = (source("ab\ncd\n"), source("ab\r\ncd\r\n"));
+        for line in 0..3 {
+            assert_eq!(lf.slice(lf.line_span(line)), crlf.slice(crlf.line_span(line)));
+        }
+        assert_eq!(crlf.position(3, ColumnUnit::Scalar), Position { line: 1, column: 3 });
+        assert_eq!(crlf.position(8, ColumnUnit::Scalar), Position { line: 3, column: 1 });
+        assert_eq!(lf.line_count(), 3);
+        // A return that no line feed follows is a character of its line.
+        assert_eq!(source("a\r").line_span(0), Span::new(0, 2));
+    }
+
+    #[test]
+    fn a_byte_order_mark_takes_no_column() {
+        let source = source("\u{feff}{}\n");
+        assert_eq!(source.position(3, ColumnUnit::Byte), Position { line: 1, column: 1 });
+        assert_eq!(source.position(0, ColumnUnit::Byte), Position { line: 1, column: 1 });
+        let mark = EncodingFault::ByteOrderMark(Span::new(0, 3));
+        assert_eq!(source.encoding_faults(), [mark]);
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_keep_their_places() {
+        let source = Source::new("a", b"ab\xff\xfec\xe2\x82 \xed\xa0\x80\xf0\x9f".to_vec());
+        assert_eq!(source.text(), "ab??c?? ?????");
+        let spans: Vec<_> = source.encoding_faults().iter().map(|fault| fault.span()).collect();
+        assert_eq!(spans, [Span::new(2, 4), Span::new(5, 7), Span::new(8, 13)]);
+        let utf16 = Source::new("a", b"\xff\xfe{\0\xd8\0".to_vec());
+        assert!(!utf16.is_text());
+        assert_eq!(utf16.encoding_faults().len(), 1);
+    }
+
+    #[test]
+    fn sources_are_numbered_by_path() {
+        let named = |path: &str| Source::new(path, Vec::new());
+        let sources = Sources::new(vec![named("b"), named("a/z"), named("a-b"), named("a/b")]);
+        let paths: Vec<_> = sources.iter().map(|(_, source)| source.path()).collect();
+        assert_eq!(paths, ["a/b", "a/z", "a-b", "b"]);
+    }
+}
