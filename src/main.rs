@@ -1,3 +1,7 @@
-//! The command.
+//! The command: arguments in, exit status out.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    reglint::run(std::env::args_os()).into()
+}

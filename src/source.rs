@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use crate::span::{FileId, Span};
 
-/// The longest source that is checked, in bytes: offsets are kept in 32 bits, and every offset
-/// plus one has to fit.
-pub const MAX_BYTES: usize = 1 << 30;
+/// The longest source that is checked, in bytes: enough for any register by far, and little enough
+/// for its tree to fit in memory and its offsets in 32 bits.
+pub const MAX_BYTES: usize = 1 << 28;
 
 /// The byte order mark, in UTF-8.
 const BOM: &str = "\u{feff}";
@@ -34,6 +34,17 @@ impl EncodingFault {
     }
 }
 
+/// Why a source takes part in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The user named it: it is checked whatever it holds.
+    Named,
+    /// It was found in a folder that the user named: it is checked if it is a register.
+    Found,
+    /// It stands beside one that is checked: findings need a place in another file too.
+    Context,
+}
+
 /// One text of a run.
 ///
 /// Its text has the same length and the same offsets as the bytes that were read: each byte that
@@ -41,18 +52,31 @@ impl EncodingFault {
 #[derive(Debug)]
 pub struct Source {
     path: String,
+    role: Role,
     text: String,
     faults: Vec<EncodingFault>,
     line_starts: OnceLock<Vec<u32>>,
 }
 
 impl Source {
-    /// A source shown as `path`, with the bytes that were read. `bytes` is at most [`MAX_BYTES`]
-    /// long; the caller sees to that.
+    /// A source that was named and is shown as `path`, with the bytes that were read. `bytes` is at
+    /// most [`MAX_BYTES`] long; the caller sees to that.
     pub fn new(path: impl Into<String>, bytes: Vec<u8>) -> Self {
         debug_assert!(bytes.len() <= MAX_BYTES);
         let (text, faults) = decode(bytes);
-        Self { path: path.into(), text, faults, line_starts: OnceLock::new() }
+        Self { path: path.into(), role: Role::Named, text, faults, line_starts: OnceLock::new() }
+    }
+
+    /// The same source in another role.
+    #[must_use]
+    pub fn with_role(mut self, role: Role) -> Self {
+        self.role = role;
+        self
+    }
+
+    /// Why it takes part in the run.
+    pub fn role(&self) -> Role {
+        self.role
     }
 
     /// The path as the user gave it, or as it was found.
