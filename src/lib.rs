@@ -2,5 +2,7 @@
 
 pub mod diagnostic;
 pub mod fix;
+pub mod output;
+pub mod report;
 pub mod source;
 pub mod span;
