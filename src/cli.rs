@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
@@ -98,7 +99,7 @@ pub struct Check {
 #[derive(Debug, Args)]
 pub struct Options {
     /// How to show findings
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 
     /// When to colour the text
@@ -168,6 +169,20 @@ pub enum ColorChoice {
     Always,
     /// Never
     Never,
+}
+
+impl ValueEnum for Format {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.as_str()).help(match self {
+            Self::Text => "Excerpts with labels under them, for people",
+            Self::Concise => "One line a finding, `path:line:column` first",
+            Self::Json => "One object, for programs",
+        }))
+    }
 }
 
 impl Command {

@@ -137,7 +137,7 @@ fn check(
     );
     let view = output::Options {
         color: is_coloured(options.color, is_terminal),
-        width: output::terminal_width(is_terminal),
+        width: terminal_width(is_terminal),
         quiet: options.quiet,
     };
     written(output::write(options.format, &report, &input.sources, &view, out))?;
@@ -228,6 +228,13 @@ fn is_coloured(choice: ColorChoice, is_terminal: bool) -> bool {
         ColorChoice::Never => false,
         ColorChoice::Auto => is_terminal && !refused(),
     }
+}
+
+/// How many columns the output has. Where it is no terminal, as many as lines are usually read at.
+fn terminal_width(is_terminal: bool) -> usize {
+    let measured = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let width = if is_terminal { measured() } else { None };
+    width.unwrap_or(output::Options::default().width)
 }
 
 /// What to say of a path that is not there and looks like a mistyped command.
