@@ -2,5 +2,6 @@
 
 pub mod diagnostic;
 pub mod fix;
+pub mod json;
 pub mod source;
 pub mod span;
