@@ -569,7 +569,7 @@ fn one_mistake_gives_one_error_and_the_rest_is_read() {
         (r#"{"a": «`x`»}"#, WrongQuotes, "{a:'x'}"),
         (r#"{«a»: 1, "b": 2}"#, UnquotedName, "{a:1,b:2}"),
         (r#"{«a-b.c» : 1, "b": 2}"#, UnquotedName, "{a-b.c:1,b:2}"),
-        (r#"{«1»: 1}"#, UnquotedName, "{1:1}"),
+        (r"{«1»: 1}", UnquotedName, "{1:1}"),
         (r#"{«id»": 1, "b": 2}"#, UnquotedName, "{id:1,b:2}"),
         (r#"{"a"¦ 1, "b": 2}"#, MissingColon, "{a:1,b:2}"),
         (r#"{"a"¦ "x", "b": 2}"#, MissingColon, "{a:'x',b:2}"),
@@ -793,7 +793,7 @@ fn hostile_texts_take_linear_time() {
             let document = json::parse(&text);
             assert!(document.errors().len() <= MAX_ERRORS + 1);
             let took = start.elapsed();
-            assert!(took < Duration::from_secs(60), "{lead}{unit} took too long");
+            assert!(took < Duration::from_mins(1), "{lead}{unit} took too long");
         }
     }
     // One object with a hundred thousand names, and one name a hundred thousand times.

@@ -5,7 +5,7 @@
 //! a line of context, so that the whole stays linear. What a guess may have lost marks its
 //! container as incomplete ([`Parser::lose`]).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use super::error::SyntaxErrorKind as Kind;
@@ -299,13 +299,11 @@ impl<'s> Parser<'s> {
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b'"' => self.at = self.string_end(self.at),
-                b'{' | b'[' => match self.balanced_end(self.at) {
-                    Some(end) => self.at = end,
-                    None => {
-                        self.at = self.bytes.len();
-                        self.truncated = true;
-                    }
-                },
+                b'{' | b'[' => {
+                    let end = self.balanced_end(self.at);
+                    self.truncated |= end.is_none();
+                    self.at = end.unwrap_or(self.bytes.len());
+                }
                 b',' | b'}' | b']' | b'\n' | b'\r' if self.at > start => break,
                 _ => self.at += 1,
             }
@@ -384,8 +382,7 @@ impl<'s> Parser<'s> {
         let mut at = object + 1;
         while at + 1 < end && len < names.len() {
             // Names differ in length far more often than not, and that needs no look at the text.
-            for index in 0..len {
-                let first = names[index];
+            for &first in &names[..len] {
                 if self.same_name(first, at) {
                     self.repeats.push(Repeat { first, later: at });
                     // The first stays in its slot as what later ones are compared with.
@@ -412,7 +409,7 @@ impl<'s> Parser<'s> {
     fn find_repeats_among_many(&mut self, object: u32, end: u32) {
         let mut found = Vec::new();
         {
-            let mut seen: HashMap<(&str, Vec<(u32, u16)>), (u32, u32)> = HashMap::new();
+            let mut seen: HashMap<_, (u32, u32)> = HashMap::new();
             let mut at = object + 1;
             while at + 1 < end {
                 let key = (self.name_value(at), self.name_surrogates(at));
@@ -424,10 +421,10 @@ impl<'s> Parser<'s> {
             }
         }
         // Of each name all but the last: walking back, the last one comes first.
-        let mut lasts: HashMap<u32, ()> = HashMap::new();
+        let mut lasts = HashSet::new();
         for repeat in found.iter().rev() {
             self.nodes[repeat.first as usize].flag = true;
-            if lasts.insert(repeat.first, ()).is_some() {
+            if !lasts.insert(repeat.first) {
                 self.nodes[repeat.later as usize].flag = true;
             }
         }
@@ -609,10 +606,11 @@ impl<'s> Parser<'s> {
                 _ => (Span::new(start, start + line.len()), "text behind the end of the document"),
             };
             let last = rest.trim_end().len() == span.len();
-            if let Some(error) = self.report(span, Kind::AfterDocument, message) {
-                if last && matches!(byte, b'}' | b']' | b',') {
-                    error.replace("delete it", span, "", false);
-                }
+            if let Some(error) = self.report(span, Kind::AfterDocument, message)
+                && last
+                && matches!(byte, b'}' | b']' | b',')
+            {
+                error.replace("delete it", span, "", false);
             }
         }
         Expect::Done

@@ -29,8 +29,8 @@ pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     const HIGHS: u64 = ONES << 7;
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * b'"' as u64);
-        let slash = word ^ (ONES * b'\\' as u64);
+        let quote = word ^ (ONES * 0x22);
+        let slash = word ^ (ONES * 0x5c);
         let mask = (word.wrapping_sub(ONES * 0x20) & !word)
             | (quote.wrapping_sub(ONES) & !quote)
             | (slash.wrapping_sub(ONES) & !slash);
@@ -74,7 +74,7 @@ pub(super) fn is_other_quote(c: char) -> bool {
     "'`‘’‚‛“”„‟«»".contains(c)
 }
 
-impl<'s> Parser<'s> {
+impl Parser<'_> {
     /// Reads the string whose `"` stands at `at`, a member name if `name`.
     #[inline]
     pub(super) fn string(&mut self, name: bool) {
@@ -217,16 +217,14 @@ impl<'s> Parser<'s> {
                     let line_end = matches!(bytes.get(at + 1), None | Some(b'\n' | b'\r'));
                     at += if line_end { 1 } else { 2 };
                 }
-                Some(b'\n' | b'\r') => match self.closing_quote_below(at) {
-                    Some(close) => {
-                        controls = true;
-                        break close;
-                    }
-                    None => {
+                Some(b'\n' | b'\r') => {
+                    let Some(close) = self.closing_quote_below(at) else {
                         self.truncated |= self.text[at..].trim().is_empty();
                         return self.unclosed(start, at, escapes, controls, name);
-                    }
-                },
+                    };
+                    controls = true;
+                    break close;
+                }
                 Some(_) => {
                     controls = true;
                     at += 1;
