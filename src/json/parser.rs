@@ -1,0 +1,1214 @@
+//! The parser: one loop over the text, an explicit stack, and a way on from every mistake.
+//!
+//! The fast path reads what is right; the functions behind [`Parser::rest_slow`],
+//! [`Parser::bad_value`] and [`Parser::bad_name`] guess what was meant by what is not, from at most
+//! a line of context, so that the whole stays linear. What a guess may have lost marks its
+//! container as incomplete ([`Parser::lose`]).
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
+
+use super::error::SyntaxErrorKind as Kind;
+use super::string::is_other_quote;
+use super::{
+    Document, Escape, MAX_DEPTH, MAX_ERRORS, MAX_INT_DIGITS, Node, PLAIN, Repeat, Spelling,
+    SyntaxError, Tag,
+};
+use crate::span::Span;
+
+/// Objects up to this size are searched for repeated names pair by pair.
+const FEW_MEMBERS: u32 = 12;
+
+/// The most closing brackets that one bracket of another kind can show to be missing.
+const MAX_MISSING: usize = 32;
+
+/// What is to be read next.
+#[derive(Clone, Copy)]
+enum Expect {
+    /// The document's value, or the value behind a colon.
+    Value,
+    /// An element, behind the comma at this offset or at the start of its array.
+    Element(Option<usize>),
+    /// A member's name, likewise.
+    Name(Option<usize>),
+    /// What follows a value.
+    Rest,
+    Done,
+}
+
+/// A container that is being read.
+struct Open {
+    node: u32,
+    is_object: bool,
+    count: u32,
+    lost: bool,
+}
+
+pub(super) struct Parser<'s> {
+    pub(super) text: &'s str,
+    pub(super) bytes: &'s [u8],
+    pub(super) at: usize,
+    pub(super) nodes: Vec<Node>,
+    pub(super) spellings: Vec<Spelling>,
+    pub(super) decoded: String,
+    pub(super) escapes: Vec<Escape>,
+    repeats: Vec<Repeat>,
+    stack: Vec<Open>,
+    /// Where the last token ends.
+    last_end: usize,
+    /// An error has said already that the text ends too early.
+    pub(super) truncated: bool,
+    /// Containers below this depth may have lost their closing bracket to an unclosed string.
+    forgiven: usize,
+    /// How many bytes may still be looked at in vain for the end of a badly quoted string; as many
+    /// as the text has, so that guessing stays linear.
+    pub(super) guesses: usize,
+    errors: Vec<SyntaxError>,
+    /// Errors beyond [`MAX_ERRORS`]: how many, and the first one's place.
+    more_errors: usize,
+    first_dropped: Span,
+}
+
+/// A character that can stand in a name or word without quotes.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-' | b'.' | b'+') || byte >= 0x80
+}
+
+/// The part of a quoted text that a message shows.
+fn short(text: &str) -> &str {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+impl<'s> Parser<'s> {
+    pub(super) fn new(text: &'s str) -> Self {
+        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: start,
+            // Real registers have a node for every 25 to 40 bytes.
+            nodes: Vec::with_capacity((text.len() / 24).min(1 << 16)),
+            spellings: Vec::new(),
+            decoded: String::new(),
+            escapes: Vec::new(),
+            repeats: Vec::new(),
+            stack: Vec::new(),
+            last_end: start,
+            truncated: false,
+            forgiven: 0,
+            guesses: text.len(),
+            errors: Vec::new(),
+            more_errors: 0,
+            first_dropped: Span::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Document<'s> {
+        let mut expect = Expect::Value;
+        loop {
+            expect = match expect {
+                Expect::Rest => self.rest(),
+                Expect::Name(comma) => self.name(comma),
+                Expect::Value => self.value(),
+                Expect::Element(comma) => self.element(comma),
+                Expect::Done => break,
+            };
+        }
+        self.finish()
+    }
+
+    fn finish(mut self) -> Document<'s> {
+        self.errors.sort_by_key(|error| error.span.start);
+        if self.more_errors > 0 {
+            let message = match self.more_errors {
+                1 => "one more syntax error is not shown".to_owned(),
+                more => format!("{more} more syntax errors are not shown"),
+            };
+            self.errors.push(SyntaxError {
+                span: self.first_dropped,
+                kind: Kind::TooMany,
+                message,
+                related: None,
+                repair: None,
+            });
+        }
+        self.repeats.sort_unstable_by_key(|repeat| repeat.later);
+        Document {
+            text: self.text,
+            nodes: self.nodes,
+            spellings: self.spellings,
+            decoded: self.decoded,
+            escapes: self.escapes,
+            repeats: self.repeats,
+            errors: self.errors,
+        }
+    }
+
+    // Errors.
+
+    /// Adds an error, unless there are enough.
+    pub(super) fn report(
+        &mut self,
+        span: Span,
+        kind: Kind,
+        message: impl Display,
+    ) -> Option<&mut SyntaxError> {
+        if self.errors.len() >= MAX_ERRORS {
+            if self.more_errors == 0 {
+                self.first_dropped = span;
+            }
+            self.more_errors += 1;
+            return None;
+        }
+        let message = message.to_string();
+        self.errors.push(SyntaxError { span, kind, message, related: None, repair: None });
+        self.errors.last_mut()
+    }
+
+    /// Marks the innermost container: something of it may be missing.
+    pub(super) fn lose(&mut self) {
+        if let Some(open) = self.stack.last_mut() {
+            open.lost = true;
+        }
+    }
+
+    /// An unclosed string may have swallowed closing brackets: their absence is no error of its own.
+    pub(super) fn forgive(&mut self) {
+        self.forgiven = self.stack.len();
+    }
+
+    // Tokens.
+
+    /// The next byte that is no white space and no comment, not consumed.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.bytes.get(self.at).copied() {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
+                Some(b'/' | b'#' | 0x0b | 0x0c | 0x80..) => {
+                    if !self.odd_space() {
+                        return self.bytes.get(self.at).copied();
+                    }
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Passes over a comment or over white space that JSON does not have; false if there is none.
+    #[cold]
+    fn odd_space(&mut self) -> bool {
+        let start = self.at;
+        let rest = &self.text[start..];
+        if rest.starts_with('#') || rest.starts_with("//") {
+            let end = start + rest.find(['\n', '\r']).unwrap_or(rest.len());
+            self.at = end;
+            let span = Span::new(start, start + rest[..end - start].trim_end().len());
+            self.comment(span);
+            return true;
+        }
+        if let Some(inner) = rest.strip_prefix("/*") {
+            if let Some(len) = inner.find("*/") {
+                self.at = start + len + 4;
+                self.comment(Span::new(start, self.at));
+            } else {
+                self.at = self.bytes.len();
+                self.truncated = true;
+                self.lose();
+                let span = Span::new(start, start + 2);
+                self.report(span, Kind::Comment, "this comment is not closed, and JSON has none");
+            }
+            return true;
+        }
+        let is_space = |c: char| {
+            (c.is_whitespace() || c == '\u{feff}' || c == '\u{200b}') && !" \n\r\t".contains(c)
+        };
+        let len = rest.find(|c| !is_space(c)).unwrap_or(rest.len());
+        if len == 0 {
+            return false;
+        }
+        self.at = start + len;
+        let code = rest.chars().next().map_or(0, u32::from);
+        let span = Span::new(start, self.at);
+        let message = format_args!("U+{code:04X} is not white space in JSON");
+        self.report(span, Kind::Space, message)
+            .map(|it| it.replace("replace it by a space", span, " ", true));
+        true
+    }
+
+    fn comment(&mut self, span: Span) {
+        self.report(span, Kind::Comment, "a comment in JSON")
+            .map(|it| it.replace("delete the comment", span, "", false));
+    }
+
+    /// The character at `at`.
+    fn char(&self) -> char {
+        self.text.get(self.at..).and_then(|rest| rest.chars().next()).unwrap_or('\u{fffd}')
+    }
+
+    /// The first byte from `at` that is no white space.
+    fn byte_behind(&self, at: usize) -> Option<u8> {
+        let rest = self.bytes.get(at..)?;
+        rest.iter().copied().find(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
+    }
+
+    /// The end of the string that the `"` at `at` opens, or of its line.
+    fn string_end(&self, at: usize) -> usize {
+        let mut at = at + 1;
+        while let Some(&byte) = self.bytes.get(at) {
+            match byte {
+                b'"' => return at + 1,
+                b'\n' | b'\r' => return at,
+                b'\\' if !matches!(self.bytes.get(at + 1), Some(b'\n' | b'\r')) => at += 2,
+                _ => at += 1,
+            }
+        }
+        self.bytes.len()
+    }
+
+    /// The end of the brackets that open at `at`, whatever is in them; `None` if there is none.
+    fn balanced_end(&self, mut at: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        loop {
+            match self.bytes.get(at)? {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                b'"' => {
+                    at = self.string_end(at);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// Passes over what fits nowhere, up to a separator, a closing bracket or the line's end;
+    /// at least one character. Gives what was passed, without spaces behind it.
+    fn junk(&mut self) -> Span {
+        let start = self.at;
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b'"' => self.at = self.string_end(self.at),
+                b'{' | b'[' => {
+                    let end = self.balanced_end(self.at);
+                    self.truncated |= end.is_none();
+                    self.at = end.unwrap_or(self.bytes.len());
+                }
+                b',' | b'}' | b']' | b'\n' | b'\r' if self.at > start => break,
+                _ => self.at += 1,
+            }
+        }
+        let text = &self.text[start..self.at];
+        let end = start + text.trim_end().len();
+        self.last_end = end;
+        Span::new(start, end)
+    }
+
+    // Nodes.
+
+    fn leaf(&mut self, tag: Tag, span: Span) -> Expect {
+        let next = self.nodes.len() as u32 + 1;
+        self.nodes.push(Node { span, next, extra: 0, tag, flag: false });
+        self.last_end = span.end as usize;
+        Expect::Rest
+    }
+
+    /// Counts the value or member that begins now.
+    #[inline]
+    fn count(&mut self) {
+        if let Some(open) = self.stack.last_mut() {
+            open.count += 1;
+        }
+    }
+
+    fn open(&mut self, is_object: bool) -> Expect {
+        let start = self.at;
+        if self.stack.len() >= MAX_DEPTH {
+            let message = format_args!("nested deeper than {MAX_DEPTH} levels; this is not read");
+            self.report(Span::new(start, start + 1), Kind::TooDeep, message);
+            self.at = self.balanced_end(start).unwrap_or_else(|| {
+                self.truncated = true;
+                self.bytes.len()
+            });
+            return self.leaf(Tag::Invalid, Span::new(start, self.at));
+        }
+        let node = self.nodes.len() as u32;
+        let tag = if is_object { Tag::Object } else { Tag::Array };
+        let span = Span::new(start, start + 1);
+        self.nodes.push(Node { span, next: node + 1, extra: 0, tag, flag: false });
+        self.stack.push(Open { node, is_object, count: 0, lost: false });
+        self.at += 1;
+        self.last_end = self.at;
+        if is_object { Expect::Name(None) } else { Expect::Element(None) }
+    }
+
+    /// Closes the innermost container, which ends before `end`.
+    fn close(&mut self, end: usize) -> Expect {
+        let Some(open) = self.stack.pop() else { return Expect::Rest };
+        let lost = open.lost || self.forgiven > self.stack.len();
+        self.forgiven = self.forgiven.min(self.stack.len());
+        let next = self.nodes.len() as u32;
+        if let Some(node) = self.nodes.get_mut(open.node as usize) {
+            node.span.end = end as u32;
+            node.next = next;
+            node.extra = open.count;
+            node.flag = lost;
+        }
+        if open.is_object && open.count > 1 {
+            self.find_repeats(open.node, open.count);
+        }
+        self.last_end = end;
+        Expect::Rest
+    }
+
+    /// Finds names that the object gives more than once, and marks all but the last of each.
+    fn find_repeats(&mut self, object: u32, count: u32) {
+        let end = self.nodes.len() as u32;
+        if count > FEW_MEMBERS {
+            return self.find_repeats_among_many(object, end);
+        }
+        let mut names = [0u32; FEW_MEMBERS as usize];
+        let mut len = 0;
+        let mut at = object + 1;
+        while at + 1 < end && len < names.len() {
+            // Names differ in length far more often than not, and that needs no look at the text.
+            for &first in &names[..len] {
+                if self.same_name(first, at) {
+                    self.repeats.push(Repeat { first, later: at });
+                    // The first stays in its slot as what later ones are compared with.
+                    self.shadow(first, at);
+                    break;
+                }
+            }
+            names[len] = at;
+            len += 1;
+            at = self.nodes[at as usize + 1].next;
+        }
+    }
+
+    /// Marks `first` and every repetition of it before `last`.
+    fn shadow(&mut self, first: u32, last: u32) {
+        self.nodes[first as usize].flag = true;
+        for repeat in self.repeats.iter().rev().take(FEW_MEMBERS as usize) {
+            if repeat.first == first && repeat.later < last {
+                self.nodes[repeat.later as usize].flag = true;
+            }
+        }
+    }
+
+    fn find_repeats_among_many(&mut self, object: u32, end: u32) {
+        let mut found = Vec::new();
+        {
+            let mut seen: HashMap<_, (u32, u32)> = HashMap::new();
+            let mut at = object + 1;
+            while at + 1 < end {
+                let key = (self.name_value(at), self.name_surrogates(at));
+                let (first, last) = *seen.entry(key).and_modify(|it| it.1 = at).or_insert((at, at));
+                if first != last {
+                    found.push(Repeat { first, later: at });
+                }
+                at = self.nodes[at as usize + 1].next;
+            }
+        }
+        // Of each name all but the last: walking back, the last one comes first.
+        let mut lasts = HashSet::new();
+        for repeat in found.iter().rev() {
+            self.nodes[repeat.first as usize].flag = true;
+            if !lasts.insert(repeat.first) {
+                self.nodes[repeat.later as usize].flag = true;
+            }
+        }
+        self.repeats.append(&mut found);
+    }
+
+    fn name_value(&self, name: u32) -> &str {
+        let node = self.nodes[name as usize];
+        match self.spellings.get(node.extra as usize) {
+            None => &self.text[node.span.start as usize + 1..node.span.end as usize - 1],
+            Some(it) => &self.decoded[it.value.start as usize..it.value.end as usize],
+        }
+    }
+
+    fn name_surrogates(&self, name: u32) -> Vec<(u32, u16)> {
+        let node = self.nodes[name as usize];
+        let Some(it) = self.spellings.get(node.extra as usize) else { return Vec::new() };
+        super::surrogates(&self.escapes[it.escapes.start as usize..it.escapes.end as usize])
+            .collect()
+    }
+
+    fn same_name(&self, a: u32, b: u32) -> bool {
+        let plain = |id: u32| self.nodes[id as usize].extra == PLAIN;
+        self.name_value(a) == self.name_value(b)
+            && (plain(a) && plain(b) || self.name_surrogates(a) == self.name_surrogates(b))
+    }
+
+    // What is expected.
+
+    #[inline]
+    fn rest(&mut self) -> Expect {
+        let Some(open) = self.stack.last() else { return self.after_document() };
+        let is_object = open.is_object;
+        match self.peek() {
+            Some(b',') => self.comma(is_object),
+            Some(b'}') if is_object => {
+                self.at += 1;
+                self.close(self.at)
+            }
+            Some(b']') if !is_object => {
+                self.at += 1;
+                self.close(self.at)
+            }
+            Some(byte) => self.rest_slow(byte, is_object),
+            None => self.end_of_text(Expect::Rest),
+        }
+    }
+
+    fn comma(&mut self, is_object: bool) -> Expect {
+        let comma = Some(self.at);
+        self.at += 1;
+        self.last_end = self.at;
+        if is_object { Expect::Name(comma) } else { Expect::Element(comma) }
+    }
+
+    #[inline]
+    fn name(&mut self, comma: Option<usize>) -> Expect {
+        match self.peek() {
+            Some(b'"') => {
+                self.string(true);
+                self.behind_name()
+            }
+            Some(b'}') => {
+                if let Some(comma) = comma {
+                    self.trailing_comma(Span::new(comma, comma + 1));
+                }
+                self.at += 1;
+                self.close(self.at)
+            }
+            Some(byte) => self.bad_name(byte, comma),
+            None => self.end_of_text(Expect::Name(comma)),
+        }
+    }
+
+    /// Behind a name, whose node is the last one.
+    #[inline]
+    fn behind_name(&mut self) -> Expect {
+        self.count();
+        self.last_end = self.at;
+        if self.peek() == Some(b':') {
+            self.at += 1;
+            self.last_end = self.at;
+            return Expect::Value;
+        }
+        self.missing_colon()
+    }
+
+    #[inline]
+    fn element(&mut self, comma: Option<usize>) -> Expect {
+        match self.peek() {
+            Some(b']') => {
+                if let Some(comma) = comma {
+                    self.trailing_comma(Span::new(comma, comma + 1));
+                }
+                self.at += 1;
+                self.close(self.at)
+            }
+            Some(b',') => self.extra_comma(comma),
+            Some(b'}') => self.wrong_closer(b'}', comma),
+            None => self.end_of_text(Expect::Element(comma)),
+            Some(byte) => {
+                self.count();
+                self.value_at(byte)
+            }
+        }
+    }
+
+    #[inline]
+    fn value(&mut self) -> Expect {
+        match self.peek() {
+            Some(byte) => self.value_at(byte),
+            None => self.end_of_text(Expect::Value),
+        }
+    }
+
+    #[inline]
+    fn value_at(&mut self, byte: u8) -> Expect {
+        match byte {
+            b'"' => {
+                self.string(false);
+                self.last_end = self.at;
+                Expect::Rest
+            }
+            b'{' => self.open(true),
+            b'[' => self.open(false),
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.literal("true", Tag::True),
+            b'f' => self.literal("false", Tag::False),
+            b'n' => self.literal("null", Tag::Null),
+            _ => self.bad_value(byte),
+        }
+    }
+
+    fn literal(&mut self, word: &str, tag: Tag) -> Expect {
+        let end = self.at + word.len();
+        if self.bytes[self.at..].starts_with(word.as_bytes())
+            && !self.bytes.get(end).is_some_and(|&byte| is_word(byte))
+        {
+            let span = Span::new(self.at, end);
+            self.at = end;
+            return self.leaf(tag, span);
+        }
+        self.word()
+    }
+
+    fn number(&mut self) -> Expect {
+        let start = self.at;
+        let Some((end, integer_digits)) = number_end(self.bytes, start) else {
+            return self.bad_number();
+        };
+        if self.bytes.get(end).is_some_and(|&byte| is_word(byte)) {
+            return self.bad_number();
+        }
+        self.at = end;
+        let span = Span::new(start, end);
+        if integer_digits > MAX_INT_DIGITS {
+            let message =
+                format_args!("a whole number of {integer_digits} digits, which Python refuses");
+            self.report(span, Kind::LongNumber, message);
+            return self.leaf(Tag::Invalid, span);
+        }
+        self.leaf(Tag::Number, span)
+    }
+
+    // The end.
+
+    /// Behind the document's value there may be only white space.
+    fn after_document(&mut self) -> Expect {
+        if let Some(byte) = self.peek() {
+            let start = self.at;
+            let rest = &self.text[start..];
+            let line = rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())].trim_end();
+            let (span, message) = match byte {
+                b'{' | b'[' => {
+                    (Span::new(start, start + 1), "a second value behind the end of the document")
+                }
+                b'}' | b']' => (Span::new(start, start + 1), "this bracket closes nothing"),
+                b',' => (Span::new(start, start + 1), "a comma behind the end of the document"),
+                _ => (Span::new(start, start + line.len()), "text behind the end of the document"),
+            };
+            let last = rest.trim_end().len() == span.len();
+            if let Some(error) = self.report(span, Kind::AfterDocument, message)
+                && last
+                && matches!(byte, b'}' | b']' | b',')
+            {
+                error.replace("delete it", span, "", false);
+            }
+        }
+        Expect::Done
+    }
+
+    /// The text ends within the document, where `expected` should stand.
+    fn end_of_text(&mut self, expected: Expect) -> Expect {
+        if self.nodes.is_empty() {
+            if self.errors.is_empty() {
+                let blank = self.text.trim_start_matches('\u{feff}');
+                let message = if blank.is_empty() {
+                    "the file is empty"
+                } else {
+                    "the file has nothing but white space"
+                };
+                self.report(Span::empty(self.last_end), Kind::Empty, message);
+            }
+            return Expect::Done;
+        }
+        let end = self.last_end;
+        let forgiven = self.forgiven >= self.stack.len();
+        if let Some(open) = self.stack.last()
+            && !self.truncated
+            && !forgiven
+        {
+            let opener = self.nodes[open.node as usize].span;
+            let opener = Span { start: opener.start, end: opener.start + 1 };
+            let what = if open.is_object { "object" } else { "array" };
+            let closers: String = self
+                .stack
+                .iter()
+                .rev()
+                .map(|open| if open.is_object { '}' } else { ']' })
+                .collect();
+            let one = closers.len() == 1;
+            let message =
+                format!("the file ends before this {what} does: `{}` is missing", short(&closers));
+            if let Some(error) = self.report(Span::empty(end), Kind::Unclosed, message) {
+                error.relate(opener, "opened here");
+                if matches!(expected, Expect::Rest) {
+                    error.replace("close it", Span::empty(end), closers, one);
+                }
+            }
+        }
+        // A name is always followed by a value.
+        if matches!(expected, Expect::Value) {
+            self.leaf(Tag::Invalid, Span::empty(end));
+        }
+        while !self.stack.is_empty() {
+            self.lose();
+            self.close(end);
+        }
+        Expect::Done
+    }
+
+    // Commas.
+
+    fn trailing_comma(&mut self, span: Span) {
+        self.report(span, Kind::TrailingComma, "a comma behind the last one")
+            .map(|it| it.replace("delete the comma", span, "", true));
+    }
+
+    /// A comma where a name or an element should stand, behind another comma or an opening bracket.
+    fn extra_comma(&mut self, before: Option<usize>) -> Expect {
+        let first = self.at;
+        let mut end = first + 1;
+        let mut at = end;
+        while let Some(&byte) = self.bytes.get(at) {
+            match byte {
+                b',' => end = at + 1,
+                b' ' | b'\n' | b'\r' | b'\t' => {}
+                _ => break,
+            }
+            at += 1;
+        }
+        self.at = end;
+        self.last_end = end;
+        let is_object = self.stack.last().is_some_and(|open| open.is_object);
+        let closes = self.bytes.get(at) == Some(if is_object { &b'}' } else { &b']' });
+        let mut left = before;
+        if let (Some(before), true) = (before, closes) {
+            self.trailing_comma(Span::new(before, end));
+            left = None;
+        } else {
+            let span = Span::new(first, end);
+            self.report(span, Kind::ExtraComma, "a comma with nothing before it")
+                .map(|it| it.replace("delete the comma", span, "", true));
+        }
+        if is_object { Expect::Name(left) } else { Expect::Element(left) }
+    }
+
+    // Something else than a separator behind a value.
+
+    #[cold]
+    fn rest_slow(&mut self, byte: u8, is_object: bool) -> Expect {
+        let before = self.last_end;
+        match byte {
+            b'}' | b']' => return self.wrong_closer(byte, None),
+            b';' => {
+                let span = Span::new(self.at, self.at + 1);
+                self.report(span, Kind::WrongSeparator, "a `;` instead of a comma")
+                    .map(|it| it.replace("put a comma", span, ",", true));
+                return self.comma(is_object);
+            }
+            b':' if self.is_member_of_parent() => return self.unclosed_array(),
+            b':' => {
+                let span = Span::new(self.at, self.at + 1);
+                let message = if is_object {
+                    "a colon behind a value"
+                } else {
+                    "a colon in an array; members with names stand in `{}`"
+                };
+                self.report(span, Kind::Unexpected, message);
+                self.lose();
+                self.at += 1;
+                self.junk_value();
+                return Expect::Rest;
+            }
+            b'{' if is_object && self.parent_is(false) => {
+                return self.missing_closer(before, "},", Expect::Element(None));
+            }
+            b'"' if !is_object && self.parent_is(true) => {
+                let end = self.string_end(self.at);
+                if self.byte_behind(end) == Some(b':') {
+                    return self.missing_closer(before, "],", Expect::Name(None));
+                }
+            }
+            _ => {}
+        }
+        let starts = if is_object { self.is_name_here(byte) } else { self.is_value_here(byte) };
+        if starts {
+            let words = if is_object { "members" } else { "elements" };
+            let message = format_args!("no comma between two {words}");
+            self.report(Span::empty(before), Kind::MissingComma, message)
+                .map(|it| it.replace("put a comma", Span::empty(before), ",", true));
+            return if is_object { Expect::Name(None) } else { Expect::Element(None) };
+        }
+        self.lose();
+        let span = self.junk();
+        let message =
+            format_args!("`{}` does not belong behind a value", short(&self.text[span.range()]));
+        self.report(span, Kind::Unexpected, message);
+        Expect::Rest
+    }
+
+    /// Whether the innermost container lies in an object, or in an array, as asked.
+    fn parent_is(&self, object: bool) -> bool {
+        let parent = self.stack.len().checked_sub(2).and_then(|index| self.stack.get(index));
+        parent.is_some_and(|open| open.is_object == object)
+    }
+
+    /// Whether the colon that stands here makes the string before it, so far the last element of an
+    /// array, a member's name of the object around the array.
+    fn is_member_of_parent(&self) -> bool {
+        self.stack.last().is_some_and(|open| !open.is_object)
+            && self.parent_is(true)
+            && self.nodes.last().is_some_and(|node| {
+                node.tag == Tag::String && node.span.end as usize == self.last_end
+            })
+    }
+
+    /// Closes the array before its last element, and reads that as a member's name.
+    fn unclosed_array(&mut self) -> Expect {
+        let Some(name) = self.nodes.pop() else { return Expect::Rest };
+        if let Some(open) = self.stack.last_mut() {
+            open.count -= 1;
+        }
+        let before = self.text[..name.span.start as usize].trim_end();
+        let before = before.strip_suffix(',').map_or(before.len(), |text| text.trim_end().len());
+        let last = self.nodes.last().map_or(0, |node| node.span.end as usize);
+        self.missing_closer(before.max(last), "]", Expect::Rest);
+        let id = self.nodes.len() as u32;
+        self.nodes.push(Node { next: id + 1, ..name });
+        self.last_end = name.span.end as usize;
+        self.behind_name()
+    }
+
+    /// Whether a member's name stands here.
+    fn is_name_here(&self, byte: u8) -> bool {
+        if byte == b'"' || is_other_quote(self.char()) {
+            return true;
+        }
+        let word = self.bytes[self.at..].iter().take_while(|&&byte| is_word(byte)).count();
+        word > 0 && matches!(self.byte_behind(self.at + word), Some(b':' | b'='))
+    }
+
+    /// Whether a value stands here that could be an element.
+    fn is_value_here(&self, byte: u8) -> bool {
+        match byte {
+            b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' => true,
+            _ if is_other_quote(self.char()) => true,
+            _ => {
+                let rest = &self.bytes[self.at..];
+                let word = rest.iter().take_while(|&&byte| is_word(byte)).count();
+                matches!(
+                    &rest[..word],
+                    b"true" | b"false" | b"null" | b"True" | b"False" | b"None" | b"NaN"
+                )
+            }
+        }
+    }
+
+    /// The innermost container was to be closed at `at`.
+    fn missing_closer(&mut self, at: usize, insert: &'static str, next: Expect) -> Expect {
+        if self.forgiven < self.stack.len()
+            && let Some(open) = self.stack.last()
+        {
+            let start = self.nodes[open.node as usize].span.start as usize;
+            let message = if open.is_object {
+                "this object is not closed: `}` is missing"
+            } else {
+                "this array is not closed: `]` is missing"
+            };
+            let span = Span::empty(at);
+            if let Some(error) = self.report(span, Kind::Unclosed, message) {
+                error.relate(Span::new(start, start + 1), "opened here");
+                error.replace("close it", span, insert, false);
+            }
+        }
+        self.lose();
+        self.close(at);
+        next
+    }
+
+    /// Skips a value that has no place in the tree.
+    fn junk_value(&mut self) {
+        if let Some(byte) = self.peek()
+            && !matches!(byte, b',' | b'}' | b']')
+        {
+            self.junk();
+        }
+    }
+
+    /// A closing bracket of the other kind: either it was mistyped, or the innermost container was
+    /// not closed before it. What follows decides.
+    fn wrong_closer(&mut self, byte: u8, comma: Option<usize>) -> Expect {
+        let here = Span::new(self.at, self.at + 1);
+        let for_object = byte == b'}';
+        let Some(open) = self.stack.last() else {
+            // Callers have a container; without one it is text behind the document.
+            return self.after_document();
+        };
+        let is_object = open.is_object;
+        let opener = self.nodes[open.node as usize].span.start as usize;
+        let opener = Span::new(opener, opener + 1);
+        let right = if is_object { "}" } else { "]" };
+        let depth = self.stack.len();
+        // Where so many brackets are missing, nothing is known of what was meant.
+        let near = depth.saturating_sub(MAX_MISSING);
+        let matching = self.stack.iter().skip(near).rposition(|open| open.is_object == for_object);
+        let matching = matching.map(|index| index + near);
+        let mistyped = match matching {
+            None => true,
+            Some(matching) => {
+                let follows = self.byte_behind(here.end as usize);
+                let fits = |depth: usize| {
+                    let around = depth.checked_sub(1).and_then(|index| self.stack.get(index));
+                    match (around, follows) {
+                        (None, None) => true,
+                        (Some(open), Some(b',')) => {
+                            self.comma_fits(here.end as usize, open.is_object)
+                        }
+                        (Some(open), Some(b'}')) => open.is_object,
+                        (Some(open), Some(b']')) => !open.is_object,
+                        _ => false,
+                    }
+                };
+                let (as_typo, as_missing) = (fits(depth - 1), fits(matching));
+                as_typo && !as_missing
+            }
+        };
+        self.lose();
+        let forgiven = self.forgiven >= depth;
+        if mistyped {
+            if !forgiven {
+                let message = format_args!("`{}` instead of `{right}`", byte as char);
+                if let Some(error) = self.report(here, Kind::WrongCloser, message) {
+                    error.relate(opener, "opened here");
+                    error.replace("put the right bracket", here, right, true);
+                }
+            }
+            self.at += 1;
+            return self.close(self.at);
+        }
+        let before = self.last_end;
+        if !forgiven {
+            let what = if is_object { "object" } else { "array" };
+            let message = format_args!(
+                "`{}` comes before this {what} is closed: `{right}` is missing",
+                byte as char
+            );
+            if let Some(error) = self.report(here, Kind::WrongCloser, message) {
+                error.relate(opener, "opened here");
+                if comma.is_none() && matching.is_some_and(|index| index + 2 == depth) {
+                    error.replace("close it", Span::empty(before), right, false);
+                }
+            }
+        }
+        let matching = matching.unwrap_or(0);
+        while self.stack.len() > matching + 1 {
+            self.lose();
+            self.close(before);
+        }
+        // The bracket itself is read now, as the one that closes what is open.
+        Expect::Rest
+    }
+
+    /// Whether what follows the comma behind `at` is a member, or an element, as asked.
+    fn comma_fits(&self, at: usize, in_object: bool) -> bool {
+        let skip = |at: usize| {
+            let rest = self.bytes.get(at..).unwrap_or_default();
+            at + rest.iter().take_while(|byte| b" \n\r\t".contains(byte)).count()
+        };
+        let start = skip(skip(at) + 1);
+        match self.bytes.get(start) {
+            Some(b'"') => {
+                let end = self.string_end(start);
+                (self.bytes.get(skip(end)) == Some(&b':')) == in_object
+            }
+            Some(b'{' | b'[' | b'-' | b'0'..=b'9') => !in_object,
+            _ => true,
+        }
+    }
+
+    // Names.
+
+    #[cold]
+    fn bad_name(&mut self, byte: u8, comma: Option<usize>) -> Expect {
+        let start = self.at;
+        match byte {
+            b',' => return self.extra_comma(comma),
+            b']' => return self.wrong_closer(byte, comma),
+            b'{' if self.parent_is(false) => {
+                let at = comma.unwrap_or(self.last_end);
+                return self.missing_closer(at, "}", Expect::Element(None));
+            }
+            b':' => {
+                let span = Span::new(start, start + 1);
+                self.report(span, Kind::MissingName, "a member without a name");
+                self.lose();
+                self.at += 1;
+                self.junk_value();
+                return Expect::Rest;
+            }
+            _ => {}
+        }
+        if is_other_quote(self.char()) {
+            self.other_quotes(self.char());
+            return self.behind_name();
+        }
+        // Up to the colon, or up to what ends a member.
+        let stop = [b':', b'=', b',', b'{', b'}', b'[', b']', b'\n', b'\r', b'"'];
+        let len = self.bytes[start..].iter().take_while(|byte| !stop.contains(byte)).count();
+        let text = self.text[start..start + len].trim_end();
+        let span = Span::new(start, start + text.len());
+        let quoted = self.bytes.get(start + len) == Some(&b'"');
+        let behind = start + len + usize::from(quoted);
+        let has_colon = matches!(self.byte_behind(behind), Some(b':' | b'='));
+        if text.is_empty() || !has_colon {
+            self.lose();
+            let span = self.junk();
+            let shown = short(&self.text[span.range()]);
+            let message = format_args!("`{shown}` stands where a member should");
+            self.report(span, Kind::Unexpected, message);
+            return Expect::Rest;
+        }
+        let message = format_args!("the member name `{}` is not quoted", short(text));
+        let plain = !text.contains('\\');
+        if let Some(error) = self.report(span, Kind::UnquotedName, message)
+            && plain
+        {
+            let quote = |at: u32| (Span { start: at, end: at }, "\"".to_owned());
+            let mut edits = vec![quote(span.start), quote(span.end)];
+            edits.truncate(if quoted { 1 } else { 2 });
+            error.repair("quote it", edits, true);
+        }
+        self.at = if quoted { behind } else { span.end as usize };
+        self.push_unquoted(span);
+        self.behind_name()
+    }
+
+    #[cold]
+    fn missing_colon(&mut self) -> Expect {
+        let before = self.last_end;
+        match self.peek() {
+            Some(b'=') => {
+                let len = if self.bytes[self.at..].starts_with(b"=>") { 2 } else { 1 };
+                let span = Span::new(self.at, self.at + len);
+                self.at += len;
+                self.last_end = self.at;
+                let message = format_args!("`{}` instead of a colon", &self.text[span.range()]);
+                self.report(span, Kind::WrongSeparator, message)
+                    .map(|it| it.replace("put a colon", span, ":", true));
+                Expect::Value
+            }
+            Some(b',' | b'}' | b']') => {
+                let message = "a member without a value";
+                self.report(Span::empty(before), Kind::MissingValue, message);
+                self.leaf(Tag::Invalid, Span::empty(before))
+            }
+            Some(byte) if self.is_value_here(byte) => {
+                let span = Span::empty(before);
+                self.report(span, Kind::MissingColon, "no colon between a name and its value")
+                    .map(|it| it.replace("put a colon", span, ":", true));
+                Expect::Value
+            }
+            Some(_) => {
+                self.lose();
+                let span = self.junk();
+                let message = format_args!(
+                    "`{}` where a colon should stand",
+                    short(&self.text[span.range()])
+                );
+                self.report(span, Kind::Unexpected, message);
+                self.leaf(Tag::Invalid, span)
+            }
+            None => {
+                self.leaf(Tag::Invalid, Span::empty(before));
+                self.end_of_text(Expect::Name(None))
+            }
+        }
+    }
+
+    // Values.
+
+    #[cold]
+    fn bad_value(&mut self, byte: u8) -> Expect {
+        let start = self.at;
+        let in_object = self.stack.last().is_some_and(|open| open.is_object);
+        match byte {
+            b',' | b'}' | b']' if in_object => {
+                let span = Span::empty(self.last_end);
+                self.report(span, Kind::MissingValue, "a member without a value");
+                return self.leaf(Tag::Invalid, span);
+            }
+            b'.' | b'+' => return self.bad_number(),
+            _ => {}
+        }
+        if is_other_quote(self.char()) {
+            self.other_quotes(self.char());
+            self.last_end = self.at;
+            return Expect::Rest;
+        }
+        if is_word(byte) {
+            return self.word();
+        }
+        let span = self.junk();
+        let message =
+            format_args!("`{}` stands where a value should", short(&self.text[span.range()]));
+        self.report(span, Kind::Unexpected, message);
+        let expect = self.leaf(Tag::Invalid, Span::new(start, (span.end as usize).max(start)));
+        self.last_end = span.end as usize;
+        expect
+    }
+
+    /// A word where a value should stand.
+    fn word(&mut self) -> Expect {
+        let start = self.at;
+        let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
+        let word = &self.text[start..start + len];
+        let span = Span::new(start, start + len);
+        let literal = match word.to_ascii_lowercase().as_str() {
+            "true" => Some(("true", Tag::True)),
+            "false" => Some(("false", Tag::False)),
+            "null" | "none" | "nil" | "undefined" => Some(("null", Tag::Null)),
+            _ => None,
+        };
+        if let Some((right, tag)) = literal {
+            self.at = span.end as usize;
+            let message = format_args!("`{word}` instead of `{right}`");
+            self.report(span, Kind::WrongLiteral, message)
+                .map(|it| it.replace("put the literal of JSON", span, right, word != "undefined"));
+            return self.leaf(tag, span);
+        }
+        if is_not_finite(word) {
+            self.at = span.end as usize;
+            self.not_finite(span);
+            return self.leaf(Tag::Invalid, span);
+        }
+        let span = self.junk();
+        let text = &self.text[span.range()];
+        let message = format_args!("`{}` is not quoted and no literal of JSON", short(text));
+        let plain = !text.contains(['"', '\\', '\t', ':']);
+        if let Some(error) = self.report(span, Kind::UnquotedText, message)
+            && plain
+        {
+            let quote = |at: u32| (Span { start: at, end: at }, "\"".to_owned());
+            error.repair("quote it", vec![quote(span.start), quote(span.end)], false);
+        }
+        self.leaf(Tag::Invalid, span)
+    }
+
+    fn not_finite(&mut self, span: Span) {
+        let message = format_args!("`{}` is no number of JSON", &self.text[span.range()]);
+        self.report(span, Kind::NotFinite, message)
+            .map(|it| it.replace("put `null`", span, "null", false));
+    }
+
+    /// A number that JSON spells otherwise, or something that only begins like one.
+    #[cold]
+    fn bad_number(&mut self) -> Expect {
+        let start = self.at;
+        let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
+        let text = &self.text[start..start + len];
+        let span = Span::new(start, start + len);
+        if is_not_finite(text.trim_start_matches(['-', '+'])) {
+            self.at = span.end as usize;
+            self.not_finite(span);
+            return self.leaf(Tag::Invalid, span);
+        }
+        let right = respell(text);
+        let span = if right.is_some() {
+            self.at = span.end as usize;
+            span
+        } else {
+            self.junk()
+        };
+        let text = short(&self.text[span.range()]);
+        let message = match &right {
+            Some(right) => format!("`{text}` is spelled `{}` in JSON", short(right)),
+            None => format!("`{text}` is no number of JSON"),
+        };
+        // A leading zero means octal elsewhere.
+        let octal = text.trim_start_matches('-').starts_with('0');
+        if let (Some(error), Some(right)) = (self.report(span, Kind::BadNumber, message), right) {
+            error.replace("spell it as JSON does", span, right, !octal);
+        }
+        self.leaf(Tag::Invalid, span)
+    }
+}
+
+fn is_not_finite(word: &str) -> bool {
+    matches!(word.to_ascii_lowercase().as_str(), "nan" | "infinity" | "inf")
+}
+
+/// The end of the number of JSON at `start`, and how many digits it has if it is a whole one;
+/// `None` if there is none.
+#[inline]
+fn number_end(bytes: &[u8], start: usize) -> Option<(usize, usize)> {
+    let digits = |mut at: usize| {
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+        }
+        at
+    };
+    let first = if bytes.get(start) == Some(&b'-') { start + 1 } else { start };
+    let mut end = digits(first);
+    if end == first || (bytes[first] == b'0' && end > first + 1) {
+        return None;
+    }
+    let mut whole = end - first;
+    if bytes.get(end) == Some(&b'.') {
+        let fraction = digits(end + 1);
+        if fraction == end + 1 {
+            return None;
+        }
+        (end, whole) = (fraction, 0);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits(end + 1 + sign);
+        if exponent == end + 1 + sign {
+            return None;
+        }
+        (end, whole) = (exponent, 0);
+    }
+    Some((end, whole))
+}
+
+/// How JSON spells the number that `text` means in other languages, if it means one.
+fn respell(text: &str) -> Option<String> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let hex = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X"));
+    if let Some(hex) = hex.filter(|hex| !hex.starts_with('+')) {
+        return u64::from_str_radix(hex, 16).ok().map(|value| format!("{sign}{value}"));
+    }
+    let mut right = rest.to_owned();
+    if right.contains('_') {
+        right.retain(|c| c != '_');
+    }
+    if right.starts_with('.') {
+        right.insert(0, '0');
+    }
+    let zeros = right.len() - right.trim_start_matches('0').len();
+    let behind = right.as_bytes().get(zeros);
+    if zeros > 0 {
+        let keep = usize::from(!behind.is_some_and(u8::is_ascii_digit));
+        right.drain(..zeros - keep);
+    }
+    if let Some(dot) = right.find('.')
+        && !right.as_bytes().get(dot + 1).is_some_and(u8::is_ascii_digit)
+    {
+        right.insert(dot + 1, '0');
+    }
+    right.insert_str(0, sign);
+    let (end, _) = number_end(right.as_bytes(), 0)?;
+    (end == right.len()).then_some(right)
+}

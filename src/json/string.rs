@@ -1,0 +1,563 @@
+//! Strings: where they end, what they say, and what was meant by those that are spelled wrongly.
+
+use super::error::SyntaxErrorKind as Kind;
+use super::parser::Parser;
+use super::{Escape, Node, PLAIN, Spelling, Tag};
+use crate::span::Span;
+
+/// The most control characters of one string that its repair spells as escapes.
+const MAX_REPAIRED_CONTROLS: usize = 256;
+
+/// Where a string was found to end.
+struct End {
+    /// The end of its text.
+    content: usize,
+    /// Where reading goes on.
+    next: usize,
+    /// What is wrong with that end.
+    fault: Option<Kind>,
+    escapes: bool,
+    controls: bool,
+}
+
+/// The offset from `at` of the next `"`, backslash or control character; the length if there is none.
+///
+/// Eight bytes at a time: the lowest marked byte of each of the three tests is exact.
+#[inline]
+pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGHS: u64 = ONES << 7;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*chunk);
+        let quote = word ^ (ONES * 0x22);
+        let slash = word ^ (ONES * 0x5c);
+        let mask = (word.wrapping_sub(ONES * 0x20) & !word)
+            | (quote.wrapping_sub(ONES) & !quote)
+            | (slash.wrapping_sub(ONES) & !slash);
+        let mask = mask & HIGHS;
+        if mask != 0 {
+            return at + mask.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    while let Some(&byte) = bytes.get(at) {
+        if byte < 0x20 || byte == b'"' || byte == b'\\' {
+            break;
+        }
+        at += 1;
+    }
+    at.min(bytes.len())
+}
+
+/// Whether what stands at `at` can follow a string: a separator, a bracket, a line end, the end.
+/// Spaces before it are passed over.
+fn looks_closed(bytes: &[u8], mut at: usize) -> bool {
+    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
+        at += 1;
+    }
+    matches!(bytes.get(at), None | Some(b',' | b':' | b'}' | b']' | b'\n' | b'\r'))
+}
+
+/// `"…"` characters of typographic kinds that can close a string which `open` opened.
+fn closes(open: char, close: char) -> bool {
+    match open {
+        '\'' | '`' => close == open,
+        '‘' | '’' | '‚' | '‛' => matches!(close, '‘' | '’' | '‚' | '‛' | '\''),
+        '«' => close == '»',
+        '»' => close == '«',
+        _ => matches!(close, '“' | '”' | '„' | '‟' | '"'),
+    }
+}
+
+/// Whether `c` opens a string of some other language, or of some word processor.
+pub(super) fn is_other_quote(c: char) -> bool {
+    "'`‘’‚‛“”„‟«»".contains(c)
+}
+
+impl Parser<'_> {
+    /// Reads the string whose `"` stands at `at`, a member name if `name`.
+    #[inline]
+    pub(super) fn string(&mut self, name: bool) {
+        let start = self.at;
+        let end = plain_end(self.bytes, start + 1);
+        if self.bytes.get(end) == Some(&b'"')
+            && matches!(
+                self.bytes.get(end + 1),
+                None | Some(b',' | b':' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t')
+            )
+        {
+            self.at = end + 1;
+            self.push_string(Span::new(start, end + 1), PLAIN);
+        } else {
+            self.unusual_string(start, name);
+        }
+    }
+
+    fn push_string(&mut self, span: Span, extra: u32) {
+        let next = self.nodes.len() as u32 + 1;
+        self.nodes.push(Node { span, next, extra, tag: Tag::String, flag: false });
+    }
+
+    /// A string with escapes or with something wrong.
+    fn unusual_string(&mut self, start: usize, name: bool) {
+        let end = self.find_end(start, name);
+        if end.fault.is_none() && !end.escapes && !end.controls {
+            self.at = end.next;
+            self.push_string(Span::new(start, end.next), PLAIN);
+            return;
+        }
+        let span = Span::new(start, end.next.max(end.content));
+        let content = Span::new(start + 1, end.content);
+        let extra = self.decode(content, '"');
+        match end.fault {
+            Some(Kind::UnclosedString) => {
+                self.lose();
+                let swallowed = &self.bytes[content.range()];
+                let truncated = self.truncated;
+                let swallows = swallowed.iter().any(|byte| b"}]{[".contains(byte));
+                if swallows {
+                    self.forgive();
+                }
+                let at = Span::empty(end.content);
+                let message = "this string is not closed";
+                if let Some(error) = self.report(span, Kind::UnclosedString, message)
+                    && !swallows
+                    && !truncated
+                {
+                    error.replace("close it here", at, "\"", false);
+                }
+            }
+            Some(_) => {
+                let inner = self.inner_quotes(content);
+                let first = inner.first().copied().unwrap_or(content);
+                let edits = inner.into_iter().map(|at| (at, "\\\"".to_owned())).collect();
+                self.report(
+                    first,
+                    Kind::UnescapedQuote,
+                    "this quotation mark ends the string too early",
+                )
+                .map(|it| it.repair("escape the quotation marks", edits, false));
+            }
+            None => {}
+        }
+        if end.controls {
+            self.control_characters(content);
+        }
+        self.at = end.next;
+        self.push_string(span, extra);
+    }
+
+    /// The quotation marks in `content` that no backslash precedes.
+    fn inner_quotes(&self, content: Span) -> Vec<Span> {
+        let mut found = Vec::new();
+        let mut at = content.start as usize;
+        while at < content.end as usize && found.len() < MAX_REPAIRED_CONTROLS {
+            match self.bytes[at] {
+                b'\\' => at += 1,
+                b'"' => found.push(Span::new(at, at + 1)),
+                _ => {}
+            }
+            at += 1;
+        }
+        found
+    }
+
+    /// One error for all the control characters of a string.
+    fn control_characters(&mut self, content: Span) {
+        let bytes = &self.bytes[content.range()];
+        let mut edits = Vec::new();
+        let mut first = None;
+        let mut at = 0;
+        while at < bytes.len() {
+            let byte = bytes[at];
+            let len = if bytes[at..].starts_with(b"\r\n") { 2 } else { 1 };
+            if byte < 0x20 {
+                let span = Span::new(at, at + len).shifted(content.start as usize);
+                // A backslash that was to go on with the string in the next line.
+                let continued = matches!(byte, b'\n' | b'\r') && bytes[..at].ends_with(b"\\");
+                first.get_or_insert((span, byte));
+                if edits.len() > MAX_REPAIRED_CONTROLS {
+                    break;
+                }
+                let escape = match byte {
+                    b'\n' | b'\r' => "\\n".to_owned(),
+                    b'\t' => "\\t".to_owned(),
+                    _ => format!("\\u{byte:04x}"),
+                };
+                edits.push((Span { start: span.start - u32::from(continued), ..span }, escape));
+            }
+            at += len;
+        }
+        let Some((span, byte)) = first else { return };
+        let message = match byte {
+            b'\n' | b'\r' => "a string cannot run over the end of a line".to_owned(),
+            b'\t' => "a tab in a string has to be spelled `\\t`".to_owned(),
+            _ => format!("the control character U+{byte:04X} in a string has to be escaped"),
+        };
+        let repaired = edits.len() <= MAX_REPAIRED_CONTROLS;
+        if let Some(error) = self.report(span, Kind::ControlCharacter, message)
+            && repaired
+        {
+            error.repair("spell it as an escape", edits, byte == b'\t');
+        }
+    }
+
+    /// Where the string whose `"` stands at `start` ends, or was meant to.
+    fn find_end(&mut self, start: usize, name: bool) -> End {
+        let bytes = self.bytes;
+        let (mut escapes, mut controls) = (false, false);
+        let mut at = start + 1;
+        let close = loop {
+            at = plain_end(bytes, at);
+            match bytes.get(at) {
+                Some(b'"') => break at,
+                Some(b'\\') => {
+                    escapes = true;
+                    // A backslash escapes no line end; whether that ends the string is decided there.
+                    let line_end = matches!(bytes.get(at + 1), None | Some(b'\n' | b'\r'));
+                    at += if line_end { 1 } else { 2 };
+                }
+                Some(b'\n' | b'\r') => {
+                    let Some(close) = self.closing_quote_below(at) else {
+                        self.truncated |= self.text[at..].trim().is_empty();
+                        return self.unclosed(start, at, escapes, controls, name);
+                    };
+                    controls = true;
+                    break close;
+                }
+                Some(_) => {
+                    controls = true;
+                    at += 1;
+                }
+                None => {
+                    self.truncated = true;
+                    return self.unclosed(start, bytes.len(), escapes, controls, name);
+                }
+            }
+        };
+        let closed = End { content: close, next: close + 1, fault: None, escapes, controls };
+        // A name is followed by a colon or by what the parser makes of it; a value by a separator.
+        if matches!(bytes.get(close + 1), Some(b' ' | b'\t' | b'"' | b'/' | b'#' | b'=' | b';'))
+            || looks_closed(bytes, close + 1)
+        {
+            return closed;
+        }
+        self.glued(start, &closed, name)
+    }
+
+    /// A string whose `"` is followed by more text at once: either that quote was to stand in the
+    /// string, or the string was never closed and the quote opens the next one.
+    fn glued(&mut self, start: usize, closed: &End, name: bool) -> End {
+        let bytes = self.bytes;
+        let content = &self.text[start + 1..closed.content];
+        let reopened = |len: usize| End {
+            content: start + 1 + len,
+            next: start + 1 + len,
+            fault: Some(Kind::UnclosedString),
+            ..*closed
+        };
+        let trimmed = content.trim_end();
+        if name {
+            if let Some(colon) = content.find(':').filter(|_| !content.contains("::")) {
+                return reopened(content[..colon].trim_end().len());
+            }
+        } else if let Some(rest) = trimmed.strip_suffix(',') {
+            let rest = rest.trim_end();
+            // `"H1},"id": 1`: what stands before the comma closed something.
+            return reopened(rest.trim_end_matches(['}', ']', ' ', '\t']).len());
+        }
+        // The first `"` of the line that looks as if it ended something.
+        let mut at = closed.content + 1;
+        let mut escapes = closed.escapes;
+        let limit = at + self.guesses;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'\n' | b'\r' => break,
+                _ if at >= limit => break,
+                b'\\' => {
+                    escapes = true;
+                    at += 1;
+                }
+                b'"' if looks_closed(bytes, at + 1) => {
+                    let next = bytes[at + 1..].iter().find(|byte| !b" \t".contains(byte));
+                    if !name && next == Some(&b':') {
+                        let structure = [',', '{', '}', '[', ']', ' ', '\t'];
+                        return reopened(content.trim_end_matches(structure).len());
+                    }
+                    let fault = Some(Kind::UnescapedQuote);
+                    return End { content: at, next: at + 1, fault, escapes, ..*closed };
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        self.guesses = limit.saturating_sub(at);
+        End { content: closed.content, next: closed.next, fault: None, ..*closed }
+    }
+
+    /// The `"` on a later line that closes a string which runs over the line end at `at`; `None`
+    /// if the next `"` rather opens another string.
+    fn closing_quote_below(&self, at: usize) -> Option<usize> {
+        let bytes = self.bytes;
+        let mut quote = at;
+        loop {
+            quote = plain_end(bytes, quote);
+            match bytes.get(quote)? {
+                b'"' => break,
+                b'\\' => quote += 2,
+                _ => quote += 1,
+            }
+        }
+        let line = bytes[..quote].iter().rposition(|&byte| byte == b'\n' || byte == b'\r')?;
+        let lead = &bytes[line + 1..quote];
+        let opens = lead.iter().all(|byte| b" \t{}[],:".contains(byte));
+        // An opening quote is followed by its text, a closing one by a separator.
+        let closes = looks_closed(bytes, quote + 1)
+            && !(opens && bytes.get(quote + 1) == Some(&b':'))
+            && !matches!(
+                lead.iter().rev().find(|byte| !b" \t".contains(byte)),
+                Some(b':' | b'{' | b'[')
+            );
+        closes.then_some(quote)
+    }
+
+    /// A string that ends with its line or with the text.
+    fn unclosed(
+        &self,
+        start: usize,
+        line_end: usize,
+        escapes: bool,
+        controls: bool,
+        name: bool,
+    ) -> End {
+        let text = self.text[start + 1..line_end].trim_end();
+        let colon = text.find(':').filter(|_| name && !text.contains("::"));
+        let len = match colon {
+            Some(colon) => text[..colon].trim_end().len(),
+            // The comma was to stand behind the string.
+            None => text.strip_suffix(',').map_or(text.len(), |rest| rest.trim_end().len()),
+        };
+        let content = start + 1 + len;
+        End { content, next: content, fault: Some(Kind::UnclosedString), escapes, controls }
+    }
+
+    /// Reads a string in quotes of another kind at `at`; it ends with its line at the latest.
+    pub(super) fn other_quotes(&mut self, open: char) {
+        let start = self.at;
+        let inner = start + open.len_utf8();
+        let mut close = None;
+        let mut escaped = false;
+        let mut line_end = self.text.len();
+        for (at, c) in self.text[inner..].char_indices() {
+            let (at, end) = (inner + at, inner + at + c.len_utf8());
+            if matches!(c, '\n' | '\r') {
+                line_end = at;
+                break;
+            } else if escaped {
+                escaped = false;
+            } else if c == '\\' {
+                escaped = true;
+            } else if closes(open, c) {
+                if looks_closed(self.bytes, end) || self.bytes.get(end) == Some(&b'=') {
+                    close = Some((at, end));
+                    break;
+                }
+                close = close.or(Some((at, end)));
+            }
+            if let Some((_, first)) = close
+                && end - first >= self.guesses
+            {
+                break;
+            }
+        }
+        if let Some((_, first)) = close
+            && !looks_closed(self.bytes, first)
+        {
+            self.guesses = self.guesses.saturating_sub(line_end - first);
+        }
+        let rest = &self.text[inner..line_end];
+        let Some((content_end, end)) = close else {
+            let text = rest.trim_end();
+            let end =
+                inner + text.strip_suffix(',').map_or(text.len(), |text| text.trim_end().len());
+            let content = Span::new(inner, end);
+            let span = Span::new(start, end);
+            if end == self.bytes.len() {
+                self.truncated = true;
+            }
+            self.lose();
+            self.forgive();
+            self.report(span, Kind::UnclosedString, "this string is not closed");
+            let extra = self.spell_as_it_is(content);
+            self.at = end;
+            self.push_string(span, extra);
+            return;
+        };
+        let content = Span::new(inner, content_end);
+        let span = Span::new(start, end);
+        let (kind, message) = if open.is_ascii() {
+            (Kind::WrongQuotes, format!("a string in `{open}` instead of `\"`"))
+        } else {
+            (Kind::TypographicQuotes, format!("a string in typographic quotes (`{open}`)"))
+        };
+        let text = &self.text[content.range()];
+        let mut edits = vec![(Span::new(start, inner), "\"".to_owned())];
+        let mut escaped = false;
+        for (at, c) in text.char_indices() {
+            let here = Span::new(at, at + c.len_utf8()).shifted(inner);
+            match c {
+                '"' if !escaped => edits.push((here, "\\\"".to_owned())),
+                // `\'` is no escape of JSON.
+                '\'' | '`' if escaped => {
+                    edits.push((
+                        Span::new(here.start as usize - 1, here.start as usize),
+                        String::new(),
+                    ));
+                }
+                _ => {}
+            }
+            escaped = c == '\\' && !escaped;
+        }
+        edits.push((Span::new(content_end, end), "\"".to_owned()));
+        let repaired = edits.len() <= MAX_REPAIRED_CONTROLS;
+        if let Some(error) = self.report(span, kind, message)
+            && repaired
+        {
+            error.repair("put it in double quotes", edits, true);
+        }
+        let extra = self.decode(content, open);
+        self.at = end;
+        self.push_string(span, extra);
+    }
+
+    /// A spelling whose value is its text.
+    pub(super) fn spell_as_it_is(&mut self, content: Span) -> u32 {
+        let start = self.decoded.len() as u32;
+        self.decoded.push_str(&self.text[content.range()]);
+        let escapes = self.escapes.len() as u32;
+        self.spellings.push(Spelling {
+            value: start..self.decoded.len() as u32,
+            source: content,
+            escapes: escapes..escapes,
+        });
+        self.spellings.len() as u32 - 1
+    }
+
+    /// A string that is `content` as it stands, such as a name without quotes.
+    pub(super) fn push_unquoted(&mut self, content: Span) {
+        let extra = self.spell_as_it_is(content);
+        self.push_string(content, extra);
+    }
+
+    /// Decodes what stands between the quotes; escapes that JSON does not have are reported and
+    /// kept as they are spelled.
+    fn decode(&mut self, content: Span, quote: char) -> u32 {
+        let value = self.decoded.len();
+        let first_escape = self.escapes.len() as u32;
+        let end = content.end as usize;
+        let text = self.text;
+        let mut at = content.start as usize;
+        while let Some(run) = memchr::memchr(b'\\', &self.bytes[at..end]) {
+            self.decoded.push_str(&text[at..at + run]);
+            at = self.escape(at + run, end, value, quote);
+        }
+        self.decoded.push_str(&text[at..end]);
+        self.spellings.push(Spelling {
+            value: value as u32..self.decoded.len() as u32,
+            source: content,
+            escapes: first_escape..self.escapes.len() as u32,
+        });
+        self.spellings.len() as u32 - 1
+    }
+
+    /// Decodes the escape at `at`; gives where it ends.
+    fn escape(&mut self, at: usize, end: usize, value: usize, quote: char) -> usize {
+        let letter = if at + 1 < end { self.bytes[at + 1] } else { b'\n' };
+        let plain = match letter {
+            b'"' | b'\\' | b'/' => letter as char,
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode_escape(at, end, value),
+            b'\'' | b'`' if letter as char == quote => quote,
+            // Before a line end, which is an error of its own.
+            b'\n' | b'\r' => {
+                self.decoded.push('\\');
+                return at + 1;
+            }
+            _ => return self.bad_escape(at),
+        };
+        self.push_escape(at, 2, plain, 0, value);
+        at + 2
+    }
+
+    fn push_escape(
+        &mut self,
+        source: usize,
+        source_len: u8,
+        c: char,
+        surrogate: u16,
+        value: usize,
+    ) {
+        self.escapes.push(Escape {
+            at: (self.decoded.len() - value) as u32,
+            len: c.len_utf8() as u8,
+            source_len,
+            source: source as u32,
+            surrogate,
+        });
+        self.decoded.push(c);
+    }
+
+    /// The four hexadecimal digits that a `\u` at `at` has.
+    fn unit(&self, at: usize, end: usize) -> Option<u16> {
+        let digits = self.bytes[..end].get(at + 2..at + 6)?;
+        digits
+            .iter()
+            .try_fold(0u16, |unit, &digit| Some(unit << 4 | (digit as char).to_digit(16)? as u16))
+    }
+
+    fn unicode_escape(&mut self, at: usize, end: usize, value: usize) -> usize {
+        let Some(unit) = self.unit(at, end) else {
+            let digits =
+                self.bytes[at + 2..end].iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+            let span = Span::new(at, at + 2 + digits);
+            let message = "`\\u` needs four hexadecimal digits";
+            self.report(span, Kind::TruncatedEscape, message);
+            self.decoded.push_str(&self.text[span.range()]);
+            return span.end as usize;
+        };
+        if let Some(c) = char::from_u32(u32::from(unit)) {
+            self.push_escape(at, 6, c, 0, value);
+            return at + 6;
+        }
+        let is_pair = unit < 0xdc00 && self.bytes[..end].get(at + 6..at + 8) == Some(br"\u");
+        let low = if is_pair { self.unit(at + 6, end) } else { None };
+        if let Some(low @ 0xdc00..=0xdfff) = low {
+            let code = 0x10000 + ((u32::from(unit) & 0x3ff) << 10 | u32::from(low) & 0x3ff);
+            let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+            self.push_escape(at, 12, c, 0, value);
+            return at + 12;
+        }
+        self.push_escape(at, 6, char::REPLACEMENT_CHARACTER, unit, value);
+        at + 6
+    }
+
+    /// A backslash before something that JSON does not escape: both stay in the value.
+    fn bad_escape(&mut self, at: usize) -> usize {
+        let c = self.text[at + 1..].chars().next().unwrap_or_default();
+        let end = at + 1 + c.len_utf8();
+        let span = Span::new(at, end);
+        self.decoded.push_str(&self.text[span.range()]);
+        if let Some(error) =
+            self.report(span, Kind::BadEscape, format_args!("`\\{c}` is no escape of JSON"))
+        {
+            // What a regular expression means by it can only be meant for the expression.
+            let plain = c.is_ascii_punctuation() && c != '\'' || "dDwWsSBAZz".contains(c);
+            error.replace("double the backslash", Span::empty(at), "\\", plain);
+        }
+        end
+    }
+}
