@@ -246,7 +246,8 @@ fn hint_for(path: &str) -> Option<String> {
 
 /// Tells standard error why something could not be done.
 fn complain(error: &Error) {
-    let text = output::escape_line(&error.to_string());
+    let text = error.to_string();
+    let text = output::escape_line(&text);
     // Nobody is left to be told where even this cannot be printed.
     let _ = writeln!(io::stderr().lock(), "reglint: {text}");
 }

@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 
 use crate::diagnostic::Diagnostic;
-use crate::json::{self, Document, Value};
+use crate::json::{self, Document};
 use crate::pattern::Consumer;
 use crate::register::Register;
 use crate::report::{Levels, Report, Summary};
@@ -88,7 +88,7 @@ fn violations(
 ) -> Vec<crate::schema::Violation> {
     let stray = source.role() == Role::Found
         && !document.errors().is_empty()
-        && document.root().and_then(|top| Value::get(&top, "hypotheses")).is_none();
+        && document.root().and_then(|top| top.get("hypotheses")).is_none();
     if stray || !source.is_text() { Vec::new() } else { schema.violations(document) }
 }
 

@@ -4,6 +4,7 @@
 //! Uses `span` only. Offsets are in **bytes of the decoded pattern** throughout.
 
 pub mod ast;
+mod compiled;
 mod error;
 mod names;
 mod parser;
@@ -12,6 +13,7 @@ pub mod unicode;
 mod versions;
 
 pub use ast::Ast;
+pub use compiled::{Consumer, Pattern};
 pub use error::{ErrorKind, PatternError, Repair};
 pub use unicode::{is_digit, is_space, is_word};
 pub use versions::{Python, Versions};

@@ -61,7 +61,7 @@ impl<'d> Register<'d> {
         Self {
             family: string(top, "family"),
             hypotheses: array(top, "hypotheses").map_or_else(Vec::new, |hypotheses| {
-                hypotheses.values().filter_map(Hypothesis::read).collect()
+                hypotheses.elements().filter_map(Hypothesis::read).collect()
             }),
         }
     }

@@ -159,6 +159,12 @@ fn applicability(safe: bool) -> Applicability {
     if safe { Applicability::Safe } else { Applicability::Unsafe }
 }
 
+/// `text` as it is spelled within a JSON string.
+fn as_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
 /// How a hypothesis is named in a sentence.
 fn named(hypothesis: &Hypothesis<'_>) -> String {
     hypothesis.id().map_or_else(|| "a hypothesis without id".to_owned(), quoted)
