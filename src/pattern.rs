@@ -3,6 +3,7 @@
 //!
 //! Uses `span` only. Offsets are in **bytes of the decoded pattern** throughout.
 
+mod aliases;
 pub mod ast;
 mod error;
 mod names;

@@ -8,6 +8,7 @@
 //! Uses `span` and the other parts of `pattern`.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::mem;
 
 use super::ast::{
@@ -178,6 +179,8 @@ struct Parser<'t> {
     global: Flags,
     /// `(?u)` stands at the start.
     unicode: bool,
+    /// The flags at the start that contradict earlier ones there.
+    contradiction: Option<Span>,
     /// `(?t)` stands at the start; see [`Parser::repeat`].
     template: bool,
     parse_depth: u32,
@@ -202,6 +205,7 @@ pub(super) fn parse(text: &str, versions: Versions) -> Result<Ast, Fault> {
         warnings: Vec::new(),
         global: Flags::NONE,
         unicode: false,
+        contradiction: None,
         template: false,
         parse_depth: 0,
     };
@@ -428,6 +432,7 @@ impl<'t> Parser<'t> {
     /// Ends the current group at its `)`.
     fn close(&mut self) -> Result<(), Fault> {
         let Some(outer) = self.outer.pop() else {
+            self.check_global_flags()?;
             return Err(self.fault(
                 ErrorKind::UnopenedGroup,
                 self.pos,
@@ -571,17 +576,21 @@ impl<'t> Parser<'t> {
         ))
     }
 
+    /// `(?a)` and `(?u)` at the start, each in its own brackets.
+    fn check_global_flags(&self) -> Result<(), Fault> {
+        let Some(second) = self.contradiction else { return Ok(()) };
+        Err(self.fault(
+            ErrorKind::BadFlags,
+            second.start as usize,
+            second.end as usize,
+            "the flags `a` and `u` contradict each other".into(),
+            "ASCII and UNICODE flags are incompatible".into(),
+        ))
+    }
+
     fn finish(mut self) -> Result<Ast, Fault> {
         let end = self.bytes.len();
-        if self.unicode && self.global.has(Flags::ASCII) {
-            return Err(self.fault(
-                ErrorKind::BadFlags,
-                0,
-                end,
-                "the flags `a` and `u` contradict each other".into(),
-                "ASCII and UNICODE flags are incompatible".into(),
-            ));
-        }
+        self.check_global_flags()?;
         let groups = self.captures.len() as u64;
         if let Some(&(group, span)) = self.forward.iter().find(|(group, _)| *group > groups) {
             return Err(self.unknown_group(group, span.start as usize, span.end as usize));
@@ -675,12 +684,17 @@ impl<'t> Parser<'t> {
             RepeatKind::Greedy
         };
         if self.template && self.late.is_none() {
+            let operator = match kind {
+                RepeatKind::Greedy => "MAX_REPEAT",
+                RepeatKind::Lazy => "MIN_REPEAT",
+                RepeatKind::Possessive => "POSSESSIVE_REPEAT",
+            };
             self.late = Some(self.fault(
                 ErrorKind::BadFlags,
                 start,
                 self.pos,
                 "a pattern with the flag `t` cannot repeat".into(),
-                "internal: unsupported template operator".into(),
+                format!("internal: unsupported template operator {operator}"),
             ));
         }
         let Some(node) = self.nodes.pop() else { return Ok(()) };
@@ -1109,7 +1123,14 @@ impl<'t> Parser<'t> {
         } else {
             format!("the range `{range}` ends before it starts")
         };
-        self.fault(kind, from, self.pos, message, format!("bad character range {range}"))
+        // CPython names the tokens at the ends, without the digits of an escape.
+        let token = |at: usize| {
+            let escaped = usize::from(self.byte(at) == Some(b'\\'));
+            let end = at + escaped + self.char_at(at + escaped).map_or(0, char::len_utf8);
+            self.slice(at, end)
+        };
+        let python = format!("bad character range {}-{}", token(from), token(middle + 1));
+        self.fault(kind, from, self.pos, message, python)
     }
 
     fn unclosed_class(&self, start: usize) -> Fault {
@@ -1521,6 +1542,10 @@ impl<'t> Parser<'t> {
                 "global flags not at the start of the expression".into(),
             ));
         }
+        let ascii = self.global.has(Flags::ASCII);
+        if ascii && on.unicode || self.unicode && on.ascii {
+            self.contradiction.get_or_insert(Span::new(start, self.pos));
+        }
         self.unicode |= on.unicode;
         self.template |= on.template;
         self.global = self.global.with(on.set);
@@ -1598,10 +1623,16 @@ fn repr(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push(quote);
     for c in text.chars() {
-        if c == quote || c == '\\' {
-            out.push('\\');
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote || c == '\\' => out.extend(['\\', c]),
+            c if c.is_ascii_control() => {
+                let _ = write!(out, "\\x{:02x}", u32::from(c));
+            }
+            c => out.push(c),
         }
-        out.push(c);
     }
     out.push(quote);
     out
