@@ -5,6 +5,7 @@
 
 mod aliases;
 pub mod ast;
+pub mod case;
 mod error;
 mod names;
 mod parser;
