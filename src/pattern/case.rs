@@ -49,6 +49,13 @@ static LOWERED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
     all.map(|c| (c, lower(c))).filter(|(c, lower)| c != lower).collect()
 });
 
+/// The characters whose upper case is another one, with it.
+static UPPERED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+    let changed = table(r"[\p{Changes_When_Uppercased}\p{Ll}\p{Lt}]");
+    let all = changed.into_iter().flat_map(|(start, end)| start..=end);
+    all.map(|c| (c, upper(c))).filter(|(c, upper)| c != upper).collect()
+});
+
 /// The first character of `c` in lower case.
 fn lower(c: char) -> char {
     c.to_lowercase().next().unwrap_or(c)
@@ -200,12 +207,11 @@ fn ignoring_case(class: &Class, ascii: bool) -> ClassUnicode {
                 if b > BMP_END {
                     any_case = true;
                     looked_up.push(range(a, b));
-                    // By the lower case's upper case, which knows all of Unicode in either mode.
-                    for &(c, _) in LOWERED.iter().filter(|(c, _)| a <= *c && *c <= b) {
-                        looked_up.push(range(
-                            c.to_lowercase().next().unwrap_or(c),
-                            c.to_lowercase().next().unwrap_or(c),
-                        ));
+                    // And by its upper case, for which there is all of Unicode in either mode.
+                    for &(c, upper) in UPPERED.iter() {
+                        if a <= upper && upper <= b {
+                            looked_up.push(range(c, c));
+                        }
                     }
                 }
             }
