@@ -148,7 +148,9 @@ pub fn class_ranges(class: &Class, flags: Flags) -> Vec<(char, char)> {
         }
     } else if let Some(ClassItemKind::Single(c)) = one {
         // A set of one character is a literal.
-        equivalents(c, ascii).into_iter().for_each(|c| set.push(range(c, c)));
+        for c in equivalents(c, ascii) {
+            set.push(range(c, c));
+        }
     } else {
         set = ignoring_case(class, ascii);
     }

@@ -15,7 +15,7 @@ use super::ast::{
     Assertion, Ast, Class, ClassItem, ClassItemKind, Flags, Group, Look, Node, NodeKind, PerlClass,
     Repeat, RepeatKind, Warning, WarningKind,
 };
-use super::error::{ErrorKind, PatternError};
+use super::error::{ErrorKind, PatternError, Repair};
 use super::names;
 use super::versions::{Python, Versions};
 use crate::span::Span;
@@ -184,6 +184,8 @@ struct Parser<'t> {
     /// `(?t)` stands at the start; see [`Parser::repeat`].
     template: bool,
     parse_depth: u32,
+    /// Within `[…]`.
+    in_set: bool,
 }
 
 /// See [`super::parse`].
@@ -208,6 +210,7 @@ pub(super) fn parse(text: &str, versions: Versions) -> Result<Ast, Fault> {
         contradiction: None,
         template: false,
         parse_depth: 0,
+        in_set: false,
     };
     match parser.run() {
         Ok(()) => parser.finish(),
@@ -310,6 +313,8 @@ impl<'t> Parser<'t> {
             refused_by,
             related: None,
             repair: None,
+            in_set: self.in_set,
+            verbose: self.now.verbose(),
         })
     }
 
@@ -512,7 +517,7 @@ impl<'t> Parser<'t> {
                 ErrorKind::VariableLookbehind,
                 start,
                 end,
-                "a lookbehind must have a fixed width in Python, and this one has not".into(),
+                "Python needs a lookbehind of fixed width, and this one varies".into(),
                 "look-behind requires fixed-width pattern".into(),
             );
             super::repair::lookbehind(self.text, &mut fault, look, width, bounds);
@@ -593,7 +598,13 @@ impl<'t> Parser<'t> {
         self.check_global_flags()?;
         let groups = self.captures.len() as u64;
         if let Some(&(group, span)) = self.forward.iter().find(|(group, _)| *group > groups) {
-            return Err(self.unknown_group(group, span.start as usize, span.end as usize));
+            let mut fault = self.unknown_group(group, span.start as usize, span.end as usize);
+            fault.message = match groups {
+                0 => format!("there is no group {group}: the pattern has none"),
+                1 => format!("there is no group {group}: the pattern has only one"),
+                n => format!("there is no group {group}: the pattern has only {n}"),
+            };
+            return Err(fault);
         }
         let (root, _) = self.body();
         if self.now.depth > MAX_COMPILE_DEPTH && self.late.is_none() {
@@ -672,6 +683,15 @@ impl<'t> Parser<'t> {
                     "multiple repeat".into(),
                 );
                 fault.related = Some((first, "the first repeat".into()));
+                let part = target.map_or(first.start, |node| node.span.start);
+                fault.repair = Some(Repair {
+                    message: "repeat the repeated part as a group".into(),
+                    edits: vec![
+                        (Span::empty(part as usize), "(?:".into()),
+                        (Span::empty(first.end as usize), ")".into()),
+                    ],
+                    safe: false,
+                });
                 return Err(fault);
             }
             Some(_) => {}
@@ -985,9 +1005,9 @@ impl<'t> Parser<'t> {
 
     fn unknown_group(&self, number: u64, start: usize, end: usize) -> Fault {
         let message = match self.captures.len() {
-            0 => format!("there is no group {number}: the pattern has no groups before it"),
-            1 => format!("there is no group {number}: only one group is opened before it"),
-            n => format!("there is no group {number}: only {n} groups are opened before it"),
+            0 => format!("there is no group {number}: none is opened before it"),
+            1 => format!("there is no group {number}: only one is opened before it"),
+            n => format!("there is no group {number}: only {n} are opened before it"),
         };
         let python = format!("invalid group reference {number}");
         self.fault(ErrorKind::UnknownGroup, start, end, message, python)
@@ -1050,6 +1070,7 @@ impl<'t> Parser<'t> {
         if self.byte(self.pos) == Some(b'[') {
             self.warn(start, start + 2, WarningKind::NestedSet);
         }
+        self.in_set = true;
         let negated = self.eat(b'^');
         let mut items = Vec::new();
         let mut first = true;
@@ -1104,6 +1125,7 @@ impl<'t> Parser<'t> {
             }
             push_range(&mut items, Span::new(from, self.pos), low, high);
         }
+        self.in_set = false;
         let class = if items.is_empty() {
             nothing(Span::new(start, self.pos), !negated)
         } else {

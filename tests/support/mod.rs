@@ -1,5 +1,5 @@
 //! What the tests of patterns share: a random generator of patterns and CPython as an oracle.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::print_stderr)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
