@@ -3,18 +3,22 @@
 //!
 //! Uses `span` only. Offsets are in **bytes of the decoded pattern** throughout.
 
+mod aliases;
 pub mod ast;
+pub mod case;
 mod compiled;
 mod error;
 mod names;
 mod parser;
 mod repair;
+mod rust;
 pub mod unicode;
 mod versions;
 
 pub use ast::Ast;
 pub use compiled::{Consumer, Pattern};
 pub use error::{ErrorKind, PatternError, Repair};
+pub use rust::{RustError, check_rust, compile_rust, plain_in_rust};
 pub use unicode::{is_digit, is_space, is_word};
 pub use versions::{Python, Versions};
 
@@ -26,5 +30,8 @@ pub use versions::{Python, Versions};
 /// # Errors
 /// The first fault that one of the versions finds, see [`PatternError`].
 pub fn parse(text: &str, versions: Versions) -> Result<Ast, Box<PatternError>> {
-    parser::parse(text, versions)
+    parser::parse(text, versions).map_err(|mut fault| {
+        repair::suggest(text, versions, &mut fault);
+        fault
+    })
 }

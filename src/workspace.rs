@@ -4,8 +4,6 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use crate::json::Document;
 use crate::pattern::{Consumer, Pattern};
 use crate::register::{PatternId, Register};
@@ -43,7 +41,7 @@ pub struct Workspace<'d> {
     /// The registers.
     pub entries: Vec<Entry<'d>>,
     /// The distinct patterns in them.
-    pub patterns: Patterns,
+    pub patterns: Patterns<'d>,
     /// Whose dialect the patterns are written in.
     pub consumer: Consumer,
     /// All sources of the run, for rules that show a place by its line.
@@ -51,47 +49,36 @@ pub struct Workspace<'d> {
 }
 
 impl<'d> Workspace<'d> {
-    /// Puts the registers together and parses each distinct pattern once.
+    /// Puts the registers together and numbers their distinct patterns.
     pub fn new(mut entries: Vec<Entry<'d>>, sources: &'d Sources, consumer: Consumer) -> Self {
         let patterns = Patterns::intern(&mut entries, consumer);
         Self { entries, patterns, consumer, sources }
     }
 }
 
-/// The distinct patterns of a run, each parsed once.
-#[derive(Debug, Default)]
-pub struct Patterns {
-    list: Vec<Pattern>,
+/// The distinct patterns of a run. What is made of one is made once, by whoever asks first.
+#[derive(Debug)]
+pub struct Patterns<'d> {
+    list: Vec<Pattern<'d>>,
 }
 
-impl Patterns {
+impl<'d> Patterns<'d> {
     /// Numbers the distinct texts in the order of their first place and gives each slot its number.
-    fn intern(entries: &mut [Entry<'_>], consumer: Consumer) -> Self {
-        /// So many patterns are parsed before a second thread pays off.
-        const WORTH_A_THREAD: usize = 2_000;
-
+    fn intern(entries: &mut [Entry<'d>], consumer: Consumer) -> Self {
         let mut numbers: HashMap<&str, PatternId> = HashMap::new();
-        let mut texts = Vec::new();
-        for entry in entries {
-            for slot in entry.register.slots_mut() {
-                let text = slot.text.value();
-                slot.pattern = *numbers.entry(text).or_insert_with(|| {
-                    texts.push(text);
-                    PatternId(texts.len() as u32 - 1)
-                });
-            }
+        let mut list = Vec::new();
+        for slot in entries.iter_mut().flat_map(|entry| entry.register.slots_mut()) {
+            let text = slot.text.value();
+            slot.pattern = *numbers.entry(text).or_insert_with(|| {
+                list.push(Pattern::new(text, consumer));
+                PatternId(list.len() as u32 - 1)
+            });
         }
-        let parse = |text: &&str| Pattern::new(text, consumer);
-        let list = if texts.len() < WORTH_A_THREAD {
-            texts.iter().map(parse).collect()
-        } else {
-            texts.par_iter().map(parse).collect()
-        };
         Self { list }
     }
 
     /// The pattern of that number.
-    pub fn get(&self, id: PatternId) -> &Pattern {
+    pub fn get(&self, id: PatternId) -> &Pattern<'d> {
         &self.list[id.0 as usize]
     }
 

@@ -24,6 +24,10 @@ pub struct PatternError {
     pub related: Option<(Span, String)>,
     /// What would repair it.
     pub repair: Option<Repair>,
+    /// Whether it lies in a set.
+    pub(super) in_set: bool,
+    /// Whether verbose mode is on there.
+    pub(super) verbose: bool,
 }
 
 /// A change of the pattern's text that repairs a fault.

@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use super::aliases;
 use super::unicode::{self, contains, table};
 use super::versions::{Python, Versions};
 
@@ -47,24 +48,39 @@ pub(super) fn lookup(name: &str) -> Option<Found> {
     const RULED: [&str; 2] = ["HANGUL SYLLABLE ", "CJK UNIFIED IDEOGRAPH-"];
     let upper = name.to_ascii_uppercase();
     let char = unicode_names2::character(&upper)?;
-    let own: Option<String> = unicode_names2::name(char).map(|name| name.to_string());
-    if own.as_deref() != Some(&upper) && !is_alias(&upper, own.as_deref()) {
-        return None;
-    }
-    if upper != name && RULED.iter().any(|prefix| upper.starts_with(prefix)) {
-        return None;
-    }
-    Some(Found { char, since: known_since(char) })
+    let since = if unicode_names2::name(char).is_some_and(|own| own.to_string() == upper) {
+        if upper != name && RULED.iter().any(|prefix| upper.starts_with(prefix)) {
+            return None;
+        }
+        known_since(char)
+    } else {
+        alias_since(&upper)?
+    };
+    Some(Found { char, since })
 }
 
-/// Whether `name`, which finds a character loosely, is an alias of it and not its own name in
-/// another spelling.
-fn is_alias(name: &str, own: Option<&str>) -> bool {
-    let letters = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).collect::<Vec<_>>();
-    let tidy = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'-'))
-        && !name.contains("  ")
-        && name.trim_matches([' ', '-']) == name;
-    tidy && own.is_none_or(|own| letters(own) != letters(name))
+/// The first version that has the alias `name`, whose character was found loosely; the outer
+/// `None` if it is no alias as it is spelled.
+fn alias_since(name: &str) -> Option<Since> {
+    if let Some((_, since)) = aliases::LATER.iter().find(|(alias, _)| *alias == name) {
+        return Some(Some(*since));
+    }
+    if aliases::SINCE_3_11.binary_search(&name).is_ok() {
+        return Some(Some(Python::V3_11));
+    }
+    // A single word is an alias if it is not one of several words, or the character's own name,
+    // run together. The longest that is has nine letters (`BACKSPACE`).
+    let word = name.len() < 12 && name.bytes().all(|b| b.is_ascii_alphanumeric());
+    let run_together = |alias: &str| {
+        let letters =
+            |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).collect::<Vec<_>>();
+        letters(alias) == name.as_bytes()
+    };
+    let own = unicode_names2::character(name).and_then(unicode_names2::name);
+    (word
+        && !aliases::SINCE_3_11.iter().any(|alias| run_together(alias))
+        && !own.is_some_and(|own| run_together(&own.to_string())))
+    .then_some(Some(Python::V3_11))
 }
 
 /// Whether a text is an identifier in Python.

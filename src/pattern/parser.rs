@@ -8,13 +8,14 @@
 //! Uses `span` and the other parts of `pattern`.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::mem;
 
 use super::ast::{
     Assertion, Ast, Class, ClassItem, ClassItemKind, Flags, Group, Look, Node, NodeKind, PerlClass,
     Repeat, RepeatKind, Warning, WarningKind,
 };
-use super::error::{ErrorKind, PatternError};
+use super::error::{ErrorKind, PatternError, Repair};
 use super::names;
 use super::versions::{Python, Versions};
 use crate::span::Span;
@@ -178,9 +179,13 @@ struct Parser<'t> {
     global: Flags,
     /// `(?u)` stands at the start.
     unicode: bool,
+    /// The flags at the start that contradict earlier ones there.
+    contradiction: Option<Span>,
     /// `(?t)` stands at the start; see [`Parser::repeat`].
     template: bool,
     parse_depth: u32,
+    /// Within `[…]`.
+    in_set: bool,
 }
 
 /// See [`super::parse`].
@@ -202,8 +207,10 @@ pub(super) fn parse(text: &str, versions: Versions) -> Result<Ast, Fault> {
         warnings: Vec::new(),
         global: Flags::NONE,
         unicode: false,
+        contradiction: None,
         template: false,
         parse_depth: 0,
+        in_set: false,
     };
     match parser.run() {
         Ok(()) => parser.finish(),
@@ -306,6 +313,8 @@ impl<'t> Parser<'t> {
             refused_by,
             related: None,
             repair: None,
+            in_set: self.in_set,
+            verbose: self.now.verbose(),
         })
     }
 
@@ -428,6 +437,7 @@ impl<'t> Parser<'t> {
     /// Ends the current group at its `)`.
     fn close(&mut self) -> Result<(), Fault> {
         let Some(outer) = self.outer.pop() else {
+            self.check_global_flags()?;
             return Err(self.fault(
                 ErrorKind::UnopenedGroup,
                 self.pos,
@@ -507,7 +517,7 @@ impl<'t> Parser<'t> {
                 ErrorKind::VariableLookbehind,
                 start,
                 end,
-                "a lookbehind must have a fixed width in Python, and this one has not".into(),
+                "Python needs a lookbehind of fixed width, and this one varies".into(),
                 "look-behind requires fixed-width pattern".into(),
             );
             super::repair::lookbehind(self.text, &mut fault, look, width, bounds);
@@ -571,20 +581,30 @@ impl<'t> Parser<'t> {
         ))
     }
 
+    /// `(?a)` and `(?u)` at the start, each in its own brackets.
+    fn check_global_flags(&self) -> Result<(), Fault> {
+        let Some(second) = self.contradiction else { return Ok(()) };
+        Err(self.fault(
+            ErrorKind::BadFlags,
+            second.start as usize,
+            second.end as usize,
+            "the flags `a` and `u` contradict each other".into(),
+            "ASCII and UNICODE flags are incompatible".into(),
+        ))
+    }
+
     fn finish(mut self) -> Result<Ast, Fault> {
         let end = self.bytes.len();
-        if self.unicode && self.global.has(Flags::ASCII) {
-            return Err(self.fault(
-                ErrorKind::BadFlags,
-                0,
-                end,
-                "the flags `a` and `u` contradict each other".into(),
-                "ASCII and UNICODE flags are incompatible".into(),
-            ));
-        }
+        self.check_global_flags()?;
         let groups = self.captures.len() as u64;
         if let Some(&(group, span)) = self.forward.iter().find(|(group, _)| *group > groups) {
-            return Err(self.unknown_group(group, span.start as usize, span.end as usize));
+            let mut fault = self.unknown_group(group, span.start as usize, span.end as usize);
+            fault.message = match groups {
+                0 => format!("there is no group {group}: the pattern has none"),
+                1 => format!("there is no group {group}: the pattern has only one"),
+                n => format!("there is no group {group}: the pattern has only {n}"),
+            };
+            return Err(fault);
         }
         let (root, _) = self.body();
         if self.now.depth > MAX_COMPILE_DEPTH && self.late.is_none() {
@@ -663,6 +683,15 @@ impl<'t> Parser<'t> {
                     "multiple repeat".into(),
                 );
                 fault.related = Some((first, "the first repeat".into()));
+                let part = target.map_or(first.start, |node| node.span.start);
+                fault.repair = Some(Repair {
+                    message: "repeat the repeated part as a group".into(),
+                    edits: vec![
+                        (Span::empty(part as usize), "(?:".into()),
+                        (Span::empty(first.end as usize), ")".into()),
+                    ],
+                    safe: false,
+                });
                 return Err(fault);
             }
             Some(_) => {}
@@ -675,12 +704,17 @@ impl<'t> Parser<'t> {
             RepeatKind::Greedy
         };
         if self.template && self.late.is_none() {
+            let operator = match kind {
+                RepeatKind::Greedy => "MAX_REPEAT",
+                RepeatKind::Lazy => "MIN_REPEAT",
+                RepeatKind::Possessive => "POSSESSIVE_REPEAT",
+            };
             self.late = Some(self.fault(
                 ErrorKind::BadFlags,
                 start,
                 self.pos,
                 "a pattern with the flag `t` cannot repeat".into(),
-                "internal: unsupported template operator".into(),
+                format!("internal: unsupported template operator {operator}"),
             ));
         }
         let Some(node) = self.nodes.pop() else { return Ok(()) };
@@ -971,9 +1005,9 @@ impl<'t> Parser<'t> {
 
     fn unknown_group(&self, number: u64, start: usize, end: usize) -> Fault {
         let message = match self.captures.len() {
-            0 => format!("there is no group {number}: the pattern has no groups before it"),
-            1 => format!("there is no group {number}: only one group is opened before it"),
-            n => format!("there is no group {number}: only {n} groups are opened before it"),
+            0 => format!("there is no group {number}: none is opened before it"),
+            1 => format!("there is no group {number}: only one is opened before it"),
+            n => format!("there is no group {number}: only {n} are opened before it"),
         };
         let python = format!("invalid group reference {number}");
         self.fault(ErrorKind::UnknownGroup, start, end, message, python)
@@ -1036,6 +1070,7 @@ impl<'t> Parser<'t> {
         if self.byte(self.pos) == Some(b'[') {
             self.warn(start, start + 2, WarningKind::NestedSet);
         }
+        self.in_set = true;
         let negated = self.eat(b'^');
         let mut items = Vec::new();
         let mut first = true;
@@ -1090,6 +1125,7 @@ impl<'t> Parser<'t> {
             }
             push_range(&mut items, Span::new(from, self.pos), low, high);
         }
+        self.in_set = false;
         let class = if items.is_empty() {
             nothing(Span::new(start, self.pos), !negated)
         } else {
@@ -1109,7 +1145,14 @@ impl<'t> Parser<'t> {
         } else {
             format!("the range `{range}` ends before it starts")
         };
-        self.fault(kind, from, self.pos, message, format!("bad character range {range}"))
+        // CPython names the tokens at the ends, without the digits of an escape.
+        let token = |at: usize| {
+            let escaped = usize::from(self.byte(at) == Some(b'\\'));
+            let end = at + escaped + self.char_at(at + escaped).map_or(0, char::len_utf8);
+            self.slice(at, end)
+        };
+        let python = format!("bad character range {}-{}", token(from), token(middle + 1));
+        self.fault(kind, from, self.pos, message, python)
     }
 
     fn unclosed_class(&self, start: usize) -> Fault {
@@ -1521,6 +1564,10 @@ impl<'t> Parser<'t> {
                 "global flags not at the start of the expression".into(),
             ));
         }
+        let ascii = self.global.has(Flags::ASCII);
+        if ascii && on.unicode || self.unicode && on.ascii {
+            self.contradiction.get_or_insert(Span::new(start, self.pos));
+        }
         self.unicode |= on.unicode;
         self.template |= on.template;
         self.global = self.global.with(on.set);
@@ -1598,10 +1645,16 @@ fn repr(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push(quote);
     for c in text.chars() {
-        if c == quote || c == '\\' {
-            out.push('\\');
+        match c {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote || c == '\\' => out.extend(['\\', c]),
+            c if c.is_ascii_control() => {
+                let _ = write!(out, "\\x{:02x}", u32::from(c));
+            }
+            c => out.push(c),
         }
-        out.push(c);
     }
     out.push(quote);
     out

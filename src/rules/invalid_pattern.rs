@@ -1,8 +1,9 @@
 //! `invalid-pattern`: a pattern that the consumer cannot compile.
 
 use super::{Check, Findings, FixAvailability, Level, Rule, applicability, as_json, label};
+use crate::diagnostic::Diagnostic;
 use crate::fix::{Edit, Fix};
-use crate::pattern::{Consumer, Pattern, PatternError, Versions};
+use crate::pattern::{Consumer, Pattern, PatternError, RustError, Versions};
 use crate::register::Slot;
 use crate::span::Span;
 use crate::workspace::{Entry, Workspace};
@@ -20,40 +21,65 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
     for hypothesis in &entry.register.hypotheses {
         for slot in hypothesis.slots() {
             let pattern = workspace.patterns.get(slot.pattern);
-            let Some(error) = pattern.error() else { continue };
-            let (refuser, notes) = match workspace.consumer {
-                Consumer::Python(_) => ("Python's `re`", python_notes(pattern, error)),
-                Consumer::Rust => ("fancy-regex", Vec::new()),
+            let finding = match workspace.consumer {
+                Consumer::Python(versions) => pattern
+                    .python_fault()
+                    .map(|fault| python_finding(entry, slot, pattern, fault, versions, findings)),
+                Consumer::Rust => {
+                    pattern.rust_fault().map(|fault| rust_finding(entry, slot, fault, findings))
+                }
             };
-            let message = format!("{refuser} refuses this pattern: {}", error.message);
-            let here = label(entry.file, slot.locate(error.span), "");
-            let mut finding = findings.finding(message, here).with_hypothesis(hypothesis.id());
-            if let Some((span, words)) = &error.related {
-                let there = slot.locate(*span);
-                finding = finding.with_related(label(entry.file, there, words.clone()));
+            if let Some(finding) = finding {
+                findings.push(finding.with_hypothesis(hypothesis.id()));
             }
-            finding.notes.extend(notes);
-            finding.notes.extend(error.notes.iter().cloned());
-            findings.push(finding.with_fix(fix(entry, slot, error)));
         }
     }
 }
 
+fn python_finding(
+    entry: &Entry<'_>,
+    slot: &Slot<'_>,
+    pattern: &Pattern<'_>,
+    fault: &PatternError,
+    versions: Versions,
+    findings: &Findings,
+) -> Diagnostic {
+    let message = format!("Python's `re` refuses this pattern: {}", fault.message);
+    let mut finding =
+        findings.finding(message, label(entry.file, slot.locate(fault.span), ""));
+    if let Some((span, words)) = &fault.related {
+        finding = finding.with_related(label(entry.file, slot.locate(*span), words.clone()));
+    }
+    finding.notes.push(in_pythons_words(pattern, fault, versions));
+    finding.notes.extend(fault.notes.iter().cloned());
+    finding.with_fix(fix(entry, slot, fault))
+}
+
+fn rust_finding(
+    entry: &Entry<'_>,
+    slot: &Slot<'_>,
+    fault: &RustError,
+    findings: &Findings,
+) -> Diagnostic {
+    let message = format!("fancy-regex refuses this pattern: {}", fault.message);
+    findings.finding(message, label(entry.file, slot.locate(fault.span), ""))
+}
+
 /// CPython's own words, which of its versions they are from, and what the other engine says.
-fn python_notes(pattern: &Pattern, error: &PatternError) -> Vec<String> {
-    let mut note = format!("`re.compile` says \"{}\"", error.python);
-    if error.refused_by != Versions::ALL {
-        note += &format!(" in {}", error.refused_by);
+fn in_pythons_words(pattern: &Pattern<'_>, fault: &PatternError, versions: Versions) -> String {
+    let mut note = format!("`re.compile` says \"{}\"", fault.python);
+    if fault.refused_by != versions {
+        note += &format!(" in Python {}", fault.refused_by);
     }
     if pattern.rust().is_ok() {
         note += "; Rust's fancy-regex accepts the pattern";
     }
-    vec![note]
+    note
 }
 
 /// The repair of the pattern, spelled as JSON wants it.
-fn fix(entry: &Entry<'_>, slot: &Slot<'_>, error: &PatternError) -> Option<Fix> {
-    let repair = error.repair.as_ref()?;
+fn fix(entry: &Entry<'_>, slot: &Slot<'_>, fault: &PatternError) -> Option<Fix> {
+    let repair = fault.repair.as_ref()?;
     let edit = |(span, text): &(Span, String)| Edit {
         file: entry.file,
         span: slot.locate(*span),
