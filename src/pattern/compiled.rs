@@ -34,6 +34,17 @@ impl Consumer {
     }
 }
 
+/// The bytes that may mean something other than themselves. All are ASCII, so no part of another
+/// character is among them.
+const IS_SPECIAL: [bool; 256] = {
+    let (special, mut table, mut at) = (b"\\.^$*+?{}[]|()", [false; 256], 0);
+    while at < special.len() {
+        table[special[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// A pattern. Cheap to make: most patterns of a register are plain text, and of those nothing has to
 /// be parsed to know that they are valid.
 #[derive(Debug)]
@@ -58,7 +69,7 @@ impl<'t> Pattern<'t> {
 
     /// Whether each of its characters stands for itself, without flags, in every dialect.
     pub fn is_literal(&self) -> bool {
-        self.text.bytes().all(|byte| !b"\\.^$*+?{}[]|()".contains(&byte))
+        self.text.bytes().all(|byte| !IS_SPECIAL[usize::from(byte)])
     }
 
     /// Its syntax tree.
