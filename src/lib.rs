@@ -3,5 +3,7 @@
 pub mod diagnostic;
 pub mod fix;
 pub mod json;
+pub mod schema;
 pub mod source;
 pub mod span;
+mod suggest;
