@@ -195,6 +195,11 @@ impl<'d> Value<'d> {
         self.doc.node(self.id).span
     }
 
+    /// The document that it is of.
+    pub fn document(self) -> &'d Document<'d> {
+        self.doc
+    }
+
     /// A number that no other value of the document has.
     pub fn id(self) -> u32 {
         self.id
@@ -372,6 +377,11 @@ impl<'d> Object<'d> {
     /// How many members it has, repeated ones counted each time.
     pub fn len(self) -> usize {
         self.doc.node(self.id).extra as usize
+    }
+
+    /// How many different names it has.
+    pub fn effective_len(self) -> usize {
+        if self.doc.repeats.is_empty() { self.len() } else { self.effective_members().count() }
     }
 
     /// Whether it has none.
