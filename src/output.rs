@@ -67,8 +67,10 @@ impl Default for Options {
 
 /// Writes `report` in `format`. The diagnostics point into `sources`.
 ///
-/// Writes in few, large pieces. A closed pipe is an error here like any other; what it means is
-/// the caller's to say.
+/// Writes in few, large pieces.
+///
+/// # Errors
+/// What `out` says. A closed pipe is an error like any other; what it means is the caller's to say.
 pub fn write(
     format: Format,
     report: &Report,
@@ -99,6 +101,6 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 /// The id of the hypothesis that a finding is about, unless its message says it already.
 fn unnamed_hypothesis(diagnostic: &Diagnostic) -> Option<&str> {
     let id = diagnostic.hypothesis.as_deref()?;
-    let named = diagnostic.message.contains(&format!("hypothesis {id}"));
-    (!named).then_some(id)
+    let names = [format!("hypothesis {id}"), format!("`{id}`")];
+    (!names.iter().any(|name| diagnostic.message.contains(name))).then_some(id)
 }

@@ -16,10 +16,10 @@ use super::escape::escape;
 use super::view::Line;
 use super::{Options, unnamed_hypothesis};
 use crate::diagnostic::{Diagnostic, Label, Severity};
-use crate::fix::{Applicability, Fix, apply};
+use crate::fix::{Applicability, Edit, Fix, apply};
 use crate::report::{Report, Summary};
 use crate::source::{ColumnUnit, Position, Source, Sources};
-use crate::span::FileId;
+use crate::span::{FileId, Span};
 
 /// No narrower excerpt is made, whatever the terminal says.
 const MIN_WIDTH: usize = 40;
@@ -52,12 +52,29 @@ pub(super) fn write(
             FilesError::Io(error) => error,
             other => io::Error::other(other),
         })?;
+        trim_lines(&mut buffer);
         out.write_all(&buffer)?;
     }
     if !options.quiet {
         writeln!(out, "{}", summary(&report.summary))?;
     }
     Ok(())
+}
+
+/// Takes the spaces from the ends of lines, so that output can be pasted into a page as it is.
+fn trim_lines(text: &mut Vec<u8>) {
+    let mut end = 0;
+    for at in 0..text.len() {
+        let byte = text[at];
+        if byte == b'\n' {
+            while end > 0 && text[end - 1] == b' ' {
+                end -= 1;
+            }
+        }
+        text[end] = byte;
+        end += 1;
+    }
+    text.truncate(end);
 }
 
 /// One finding as codespan-reporting takes it, with the files that it points into.
@@ -322,48 +339,44 @@ fn notes(
 /// several lines, where its parts are too far from each other, and where its message says it all.
 fn fixed_line(fix: &Fix, sources: &Sources, width: usize) -> Option<String> {
     let (first, last) = (fix.edits.first()?, fix.edits.last()?);
-    let source = sources.get(first.file);
-    let line = source.line_index(first.span.start as usize);
-    let bounds = source.line_span(line).range();
-    let changed = first.span.start as usize..last.span.end as usize;
     let said = |replacement: &str| !replacement.is_empty() && fix.message.contains(replacement);
-    let in_one_line = fix.edits.iter().all(|edit| {
-        edit.file == first.file
-            && !edit.replacement.contains('\n')
-            && edit.replacement.len() < width
-    });
-    if !in_one_line
-        || changed.start < bounds.start
-        || changed.end > bounds.end
-        || changed.len() > width
-        || (fix.edits.len() == 1 && said(&first.replacement))
-    {
+    if fix.edits.len() == 1 && said(&first.replacement) {
         return None;
     }
-    // As much around it as any view can show.
+    let source = sources.get(first.file);
+    let bounds = source.line_span(source.line_index(first.span.start as usize));
+    let changed = first.span.to(last.span);
+    let fits = |edit: &Edit| {
+        edit.file == first.file
+            && changed.contains(edit.span)
+            && !edit.replacement.contains('\n')
+            && edit.replacement.len() <= width
+    };
+    if !bounds.contains(changed) || changed.len() > width || !fix.edits.iter().all(fits) {
+        return None;
+    }
+    // As much around it as any view can show, without the indentation.
     let text = source.text();
+    let (bounds, changed) = (bounds.range(), changed.range());
     let reach = 4 * width;
     let start = text.ceil_char_boundary(changed.start.saturating_sub(reach).max(bounds.start));
-    let end = text.floor_char_boundary(changed.end.saturating_add(reach).min(bounds.end));
-    let mut shift = 0_isize;
-    let mut edits = Vec::with_capacity(fix.edits.len());
-    for edit in &fix.edits {
-        let mut edit = edit.clone();
-        edit.span.start -= start as u32;
-        edit.span.end -= start as u32;
-        shift += edit.replacement.len() as isize - edit.span.len() as isize;
-        edits.push(edit);
-    }
+    let end = text.floor_char_boundary((changed.end + reach).min(bounds.end));
+    let before = text.get(start..changed.start)?;
+    let indent = before.len() - before.trim_start().len();
+    let (start, cut) = (start + indent, start > bounds.start);
+    let edits: Vec<_> = fix
+        .edits
+        .iter()
+        .map(|edit| {
+            let span = Span::new(edit.span.range().start - start, edit.span.range().end - start);
+            Edit { span, ..edit.clone() }
+        })
+        .collect();
     let fixed = apply(text.get(start..end)?, &edits);
-    let mark_start = changed.start - start;
-    let mark_end = (changed.end - start).checked_add_signed(shift)?;
-    let indent = if start == bounds.start { fixed.len() - fixed.trim_start().len() } else { 0 };
-    let indent = indent.min(mark_start);
-    let mut shown =
-        Line { text: &fixed[indent..], more_before: start > bounds.start, more_behind: false };
-    shown.more_behind = end < bounds.end;
+    let mark = changed.start - start..fixed.len() - (end - changed.end);
+    let line = Line { text: &fixed, more_before: cut, more_behind: end < bounds.end };
     let mut out = String::new();
-    shown.draw(&[mark_start - indent..mark_end - indent], width, &mut out);
+    line.draw(std::slice::from_ref(&mark), width, &mut out);
     Some(out)
 }
 
