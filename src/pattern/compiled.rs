@@ -104,3 +104,24 @@ impl<'t> Pattern<'t> {
         if is_plain { None } else { self.rust().err() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn makes_what_is_asked_for_and_no_more() {
+        let plain = Pattern::new("a::b_c d", Consumer::default());
+        assert!(plain.is_literal() && plain.python_fault().is_none());
+        assert!(plain.ast.get().is_none());
+        assert!(plain.ast().is_ok() && plain.rust().is_ok());
+        let simple = Pattern::new("a::b|c", Consumer::Rust);
+        assert!(simple.rust_fault().is_none() && simple.rust.get().is_none());
+        for special in ["a.b", r"\d", "[a]", "a{2}", "(a)", "a)", "a*", "a+", "a?", "^a", "a$", "a|b"] {
+            assert!(!Pattern::new(special, Consumer::default()).is_literal(), "{special}");
+        }
+        let broken = Pattern::new("a(", Consumer::default());
+        assert_eq!(broken.python_fault().map(|fault| fault.span.range()), Some(1..2));
+        assert_eq!(broken.rust_fault().map(|fault| fault.span.range()), Some(1..2));
+    }
+}

@@ -347,6 +347,25 @@ impl<'t> Parser<'t> {
         self.leaf(start, kind, Width::ONE);
     }
 
+    /// Takes letters, digits, `_` and `:`, at least one: all that most patterns are made of.
+    fn word(&mut self) {
+        let (start, flags) = (self.pos, self.now.flags);
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':');
+        let len = rest.iter().position(|b| !plain(b)).unwrap_or(rest.len()).max(1);
+        let word = rest.get(..len).unwrap_or_default();
+        self.nodes.extend(word.iter().enumerate().map(|(at, byte)| Node {
+            span: Span::new(start + at, start + at + 1),
+            kind: NodeKind::Literal(char::from(*byte), flags),
+        }));
+        let end = start + word.len();
+        let before = Width { min: len as u64 - 1, max: len as u64 - 1 };
+        self.now.before = self.now.before.then(self.now.last).then(before);
+        self.now.last = Width::ONE;
+        self.now.last_depth = 0;
+        self.pos = end;
+    }
+
     /// Ends the current branch here and returns it.
     fn branch(&mut self) -> (Node, Width) {
         let width = self.now.before.then(self.now.last);
@@ -557,6 +576,7 @@ impl<'t> Parser<'t> {
                 }
                 b' ' | b'\t'..=b'\r' if self.now.verbose() => self.pos += 1,
                 b'#' if self.now.verbose() => self.line_comment()?,
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' | b':' => self.word(),
                 0..=0x7F => {
                     self.pos += 1;
                     self.literal(start, byte.into());

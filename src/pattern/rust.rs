@@ -138,6 +138,11 @@ fn decapitalized(message: &str) -> String {
     }
 }
 
+/// Whether `text` is a short text without anything that means something in a pattern.
+pub(super) fn is_plain_text(text: &str) -> bool {
+    text.len() <= 1000 && text.bytes().all(is_plain)
+}
+
 /// Whether fancy-regex is known to accept `text`, whose tree is `ast`: letters, digits, escaped
 /// punctuation, small groups and alternations of them, and simple repeats. True of most patterns
 /// that name a frame, and a hundredth of the time that compiling takes.
@@ -148,12 +153,17 @@ pub fn plain_in_rust(text: &str, ast: &Ast) -> bool {
         && plain(text, &ast.root, 16)
 }
 
+/// Whether `b` stands for itself in every dialect.
+fn is_plain(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b' ' | b',' | b'-')
+}
+
 fn plain(text: &str, node: &Node, depth: u32) -> bool {
     let Some(deeper) = depth.checked_sub(1) else { return false };
     match &node.kind {
         NodeKind::Empty => node.span.is_empty(),
         NodeKind::Literal(..) => match text.as_bytes().get(node.span.range()) {
-            Some([b]) => b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b' ' | b',' | b'-'),
+            Some([b]) => is_plain(*b),
             Some([b'\\', b]) => b".*+?()[]{}|^$\\".contains(b),
             _ => false,
         },
