@@ -7,9 +7,13 @@ use std::sync::OnceLock;
 
 use crate::span::{FileId, Span};
 
-/// The longest source that is checked, in bytes: offsets are kept in 32 bits, and every offset
-/// plus one has to fit.
-pub const MAX_BYTES: usize = 1 << 30;
+/// The longest source that is checked, in bytes: enough for any register by far, and little enough
+/// for its tree to fit in memory and its offsets in 32 bits.
+pub const MAX_BYTES: usize = 1 << 28;
+
+/// A column is counted from the nearest multiple of so many bytes, never from the start of a longer
+/// line: a register can be one line of megabytes with thousands of findings in it.
+const STRIDE: usize = 1024;
 
 /// The byte order mark, in UTF-8.
 const BOM: &str = "\u{feff}";
@@ -34,6 +38,17 @@ impl EncodingFault {
     }
 }
 
+/// Why a source takes part in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The user named it: it is checked whatever it holds.
+    Named,
+    /// It was found in a folder that the user named: it is checked if it is a register.
+    Found,
+    /// It stands beside one that is checked: findings need a place in another file too.
+    Context,
+}
+
 /// One text of a run.
 ///
 /// Its text has the same length and the same offsets as the bytes that were read: each byte that
@@ -41,18 +56,46 @@ impl EncodingFault {
 #[derive(Debug)]
 pub struct Source {
     path: String,
+    role: Role,
     text: String,
     faults: Vec<EncodingFault>,
     line_starts: OnceLock<Vec<u32>>,
+    tallies: OnceLock<Vec<Tally>>,
+}
+
+/// How many characters a text has before some offset, in the two units that have to be counted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    scalars: u32,
+    utf16: u32,
 }
 
 impl Source {
-    /// A source shown as `path`, with the bytes that were read. `bytes` is at most [`MAX_BYTES`]
-    /// long; the caller sees to that.
+    /// A source that was named and is shown as `path`, with the bytes that were read. `bytes` is at
+    /// most [`MAX_BYTES`] long; the caller sees to that.
     pub fn new(path: impl Into<String>, bytes: Vec<u8>) -> Self {
         debug_assert!(bytes.len() <= MAX_BYTES);
         let (text, faults) = decode(bytes);
-        Self { path: path.into(), text, faults, line_starts: OnceLock::new() }
+        Self {
+            path: path.into(),
+            role: Role::Named,
+            text,
+            faults,
+            line_starts: OnceLock::new(),
+            tallies: OnceLock::new(),
+        }
+    }
+
+    /// The same source in another role.
+    #[must_use]
+    pub fn with_role(mut self, role: Role) -> Self {
+        self.role = role;
+        self
+    }
+
+    /// Why it takes part in the run.
+    pub fn role(&self) -> Role {
+        self.role
     }
 
     /// The path as the user gave it, or as it was found.
@@ -88,7 +131,7 @@ impl Source {
     /// Where each line starts, in bytes. A line ends behind its `\n`.
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
-            let newlines = self.text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+            let newlines = self.text.match_indices('\n');
             let start = self.content_start() as u32;
             std::iter::once(start).chain(newlines.map(|(at, _)| at as u32 + 1)).collect()
         })
@@ -119,12 +162,43 @@ impl Source {
 
     /// The position of a byte offset, its column in `unit`. An offset within a line's end counts
     /// as the end of that line, one within the byte order mark as the start of the text.
+    ///
+    /// Takes no longer in a long line than in a short one, but for the first call there.
     pub fn position(&self, offset: usize, unit: ColumnUnit) -> Position {
         let line = self.line_index(offset);
         let span = self.line_span(line);
-        let end = offset.clamp(span.start as usize, span.end as usize);
-        let before = &self.text[span.start as usize..end];
-        Position { line: line as u32 + 1, column: unit.length(before) as u32 + 1 }
+        let (start, end) = (span.start as usize, span.end as usize);
+        let offset = offset.clamp(start, end);
+        let before = if offset - start <= STRIDE {
+            unit.count(&self.text.as_bytes()[start..offset])
+        } else {
+            self.units_before(offset, unit) - self.units_before(start, unit)
+        };
+        Position { line: line as u32 + 1, column: before as u32 + 1 }
+    }
+
+    /// How many of `unit` the text has before `offset`.
+    fn units_before(&self, offset: usize, unit: ColumnUnit) -> usize {
+        let bytes = self.text.as_bytes();
+        let tallies = self.tallies.get_or_init(|| {
+            let mut tally = Tally::default();
+            let add = |chunk: &[u8]| {
+                let before = tally;
+                tally.scalars += ColumnUnit::Scalar.count(chunk) as u32;
+                tally.utf16 += ColumnUnit::Utf16.count(chunk) as u32;
+                before
+            };
+            bytes.chunks(STRIDE).map(add).collect()
+        });
+        // The last chunk ends at the text's end, which may be a multiple of the stride.
+        let chunk = (offset / STRIDE).min(tallies.len().saturating_sub(1));
+        let tally = tallies.get(chunk).copied().unwrap_or_default();
+        let rest = unit.count(&bytes[chunk * STRIDE..offset]);
+        match unit {
+            ColumnUnit::Scalar => tally.scalars as usize + rest,
+            ColumnUnit::Utf16 => tally.utf16 as usize + rest,
+            ColumnUnit::Byte => offset,
+        }
     }
 }
 
@@ -142,10 +216,18 @@ pub enum ColumnUnit {
 impl ColumnUnit {
     /// How many of the unit `text` has.
     pub fn length(self, text: &str) -> usize {
+        self.count(text.as_bytes())
+    }
+
+    /// How many characters, each counted where it starts, have their first byte in a part of a
+    /// UTF-8 text. The part may begin or end inside a character, so that counts of parts add up.
+    fn count(self, part: &[u8]) -> usize {
+        let starts = || part.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
         match self {
-            Self::Scalar => text.chars().count(),
-            Self::Utf16 => text.encode_utf16().count(),
-            Self::Byte => text.len(),
+            Self::Scalar => starts(),
+            // Four bytes of UTF-8 are two units of UTF-16.
+            Self::Utf16 => starts() + part.iter().filter(|&&byte| byte >= 0xf0).count(),
+            Self::Byte => part.len(),
         }
     }
 }
@@ -248,6 +330,34 @@ mod tests {
         assert_eq!(column(ColumnUnit::Scalar), Position { line: 2, column: 7 });
         assert_eq!(column(ColumnUnit::Utf16), Position { line: 2, column: 8 });
         assert_eq!(column(ColumnUnit::Byte), Position { line: 2, column: 13 });
+    }
+
+    #[test]
+    fn columns_of_long_lines_are_those_of_a_plain_count() {
+        let piece = "ab µ→ 字😀 e\u{301}\u{1f40d}";
+        for lines in [1, 3] {
+            let text = format!("{}\n", piece.repeat(120)).repeat(lines);
+            let source = source(&text);
+            for (offset, _) in text.char_indices() {
+                let before = &text[..offset];
+                let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+                let line = before.matches('\n').count() as u32 + 1;
+                let before = &text[line_start..offset];
+                for (unit, count) in [
+                    (ColumnUnit::Scalar, before.chars().count()),
+                    (ColumnUnit::Utf16, before.encode_utf16().count()),
+                    (ColumnUnit::Byte, before.len()),
+                ] {
+                    let column = count as u32 + 1;
+                    assert_eq!(source.position(offset, unit), Position { line, column });
+                }
+            }
+        }
+        // An end that is a multiple of the stride has no chunk of its own.
+        let even = source(&"x".repeat(4 * STRIDE));
+        let end = Position { line: 1, column: 4 * STRIDE as u32 + 1 };
+        assert_eq!(even.position(4 * STRIDE, ColumnUnit::Scalar), end);
+        assert_eq!(even.position(usize::MAX, ColumnUnit::Utf16), end);
     }
 
     #[test]

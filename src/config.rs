@@ -1,0 +1,362 @@
+//! `reglint.toml`: found, read and validated once.
+//!
+//! Uses `error`, `rules` and `pattern`. The only files it reads are configurations.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::Error;
+use crate::pattern::{Consumer, Python, Versions};
+use crate::rules::{self, Level, Rule};
+use crate::suggest;
+
+/// The name of the file.
+pub const FILE_NAME: &str = "reglint.toml";
+
+/// What it is described by.
+pub const SCHEMA: &str = include_str!("../schema/config.schema.json");
+
+/// Which registers there are where nothing says so.
+const DEFAULT_REGISTERS: &str = "registers/*.json";
+
+/// A configuration; the default one is that of no file.
+#[derive(Debug)]
+pub struct Config {
+    /// The folder that its globs are relative to.
+    pub root: PathBuf,
+    /// Which files are registers, where the command line names none; at least one glob.
+    pub registers: Vec<String>,
+    /// What is passed over.
+    pub exclude: Exclude,
+    /// The levels of rules, in the order of the file.
+    pub levels: Vec<(&'static Rule, Level)>,
+    /// Which files belong to which family; the first that matches counts.
+    pub families: Vec<(PathGlob, String)>,
+    /// Whose dialect the patterns are written in.
+    pub consumer: Consumer,
+}
+
+impl Config {
+    /// What holds without a file, for the working folder `root`.
+    pub fn none(root: PathBuf) -> Self {
+        Self {
+            exclude: Exclude::new(root.clone()),
+            root,
+            registers: vec![DEFAULT_REGISTERS.to_owned()],
+            levels: Vec::new(),
+            families: Vec::new(),
+            consumer: Consumer::default(),
+        }
+    }
+
+    /// The configuration that holds in the folder `from`, an absolute path: the first
+    /// `reglint.toml` upwards from it, up to the root of the repository. Outside of a repository,
+    /// only one in the folder itself.
+    ///
+    /// # Errors
+    ///
+    /// The file is there, but cannot be read or does not hold.
+    pub fn discover(from: &Path) -> Result<Self, Error> {
+        let repository = from.ancestors().find(|folder| folder.join(".git").exists());
+        let last = repository.unwrap_or(from);
+        for folder in from.ancestors() {
+            let path = folder.join(FILE_NAME);
+            match fs::read_to_string(&path) {
+                Ok(text) => return Self::from_text(&shown(&path, from), &text, folder),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(unreadable(&shown(&path, from), source)),
+            }
+            if folder == last {
+                break;
+            }
+        }
+        Ok(Self::none(from.to_path_buf()))
+    }
+
+    /// The configuration in the file that the user named, seen from the folder `from`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read or does not hold.
+    pub fn load(path: &Path, from: &Path) -> Result<Self, Error> {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).map_err(|source| unreadable(&name, source))?;
+        let path = from.join(path);
+        Self::from_text(&name, &text, path.parent().unwrap_or(from))
+    }
+
+    /// Reads `text`, shown as `name`, whose globs are relative to `root`.
+    fn from_text(name: &str, text: &str, root: &Path) -> Result<Self, Error> {
+        Reader { name, text }.read(Self::none(root.to_path_buf()))
+    }
+}
+
+fn unreadable(name: &str, source: io::Error) -> Error {
+    Error::Read { path: name.to_owned(), source, hint: None }
+}
+
+/// `path` as seen from the folder `from`, for messages.
+fn shown(path: &Path, from: &Path) -> String {
+    path.strip_prefix(from).unwrap_or(path).display().to_string()
+}
+
+/// Reads one file's text; knows its name and places for what it has to say.
+struct Reader<'t> {
+    name: &'t str,
+    text: &'t str,
+}
+
+type Value<'t> = Spanned<DeValue<'t>>;
+
+impl<'t> Reader<'t> {
+    fn read(&self, mut config: Config) -> Result<Config, Error> {
+        let table = DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.fault(at, error.message().to_owned(), None)
+        })?;
+        for (key, value) in table.get_ref() {
+            match key.get_ref().as_ref() {
+                "registers" => {
+                    config.registers = self.strings(value)?;
+                    if config.registers.is_empty() {
+                        let message = "`registers` names no glob".to_owned();
+                        return Err(self.fault(value.span().start, message, None));
+                    }
+                    for glob in &config.registers {
+                        path_glob(glob).map_err(|words| self.fault(value.span().start, words, None))?;
+                    }
+                }
+                "exclude" => {
+                    for glob in self.strings(value)? {
+                        config
+                            .exclude
+                            .add(&glob)
+                            .map_err(|words| self.fault(value.span().start, words, None))?;
+                    }
+                }
+                "rules" => config.levels = self.levels(value)?,
+                "families" => config.families = self.families(value)?,
+                "consumer" => config.consumer = self.consumer(value)?,
+                unknown => {
+                    const KNOWN: [&str; 5] =
+                        ["registers", "exclude", "rules", "families", "consumer"];
+                    return Err(self.fault(
+                        key.span().start,
+                        format!("unknown key `{unknown}`"),
+                        Some(suggest::or_all(unknown, &KNOWN)),
+                    ));
+                }
+            }
+        }
+        Ok(config)
+    }
+
+    fn fault(&self, offset: usize, message: String, hint: Option<String>) -> Error {
+        let before = self.text.get(..offset).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Error::Invalid { place: format!("{}:{line}:{column}", self.name), message, hint }
+    }
+
+    fn wrong_type(&self, value: &Value<'_>, wanted: &str) -> Error {
+        let found = value.get_ref().type_str();
+        self.fault(value.span().start, format!("expected {wanted}, found {found}"), None)
+    }
+
+    fn string(&self, value: &Value<'_>) -> Result<String, Error> {
+        let text = value.get_ref().as_str().ok_or_else(|| self.wrong_type(value, "a string"))?;
+        Ok(text.to_owned())
+    }
+
+    fn strings(&self, value: &Value<'_>) -> Result<Vec<String>, Error> {
+        let list = value.get_ref().as_array();
+        let list = list.ok_or_else(|| self.wrong_type(value, "a list of strings"))?;
+        list.iter().map(|value| self.string(value)).collect()
+    }
+
+    fn table<'v>(&self, value: &'v Value<'t>) -> Result<&'v DeTable<'t>, Error> {
+        value.get_ref().as_table().ok_or_else(|| self.wrong_type(value, "a table"))
+    }
+
+    fn levels(&self, value: &Value<'t>) -> Result<Vec<(&'static Rule, Level)>, Error> {
+        let mut levels = Vec::new();
+        for (name, value) in self.table(value)? {
+            let rule = find_rule(name.get_ref()).map_err(|(message, hint)| {
+                self.fault(name.span().start, message, hint)
+            })?;
+            let word = self.string(value)?;
+            let known = [Level::Deny, Level::Warn, Level::Allow];
+            let level = known.into_iter().find(|level| level.as_str() == word).ok_or_else(|| {
+                let hint = suggest::or_all(&word, &known.map(Level::as_str));
+                self.fault(value.span().start, format!("unknown level `{word}`"), Some(hint))
+            })?;
+            levels.push((rule, level));
+        }
+        Ok(levels)
+    }
+
+    fn families(&self, value: &Value<'t>) -> Result<Vec<(PathGlob, String)>, Error> {
+        let mut families = Vec::new();
+        for (glob, family) in self.table(value)? {
+            let matcher = path_glob(glob.get_ref())
+                .map_err(|words| self.fault(glob.span().start, words, None))?;
+            families.push((matcher, self.string(family)?));
+        }
+        Ok(families)
+    }
+
+    fn consumer(&self, value: &Value<'t>) -> Result<Consumer, Error> {
+        const KNOWN: [(&str, Consumer); 6] = [
+            ("python", Consumer::Python(Versions::ALL)),
+            ("python-3.11", Consumer::Python(Versions::only(Python::V3_11))),
+            ("python-3.12", Consumer::Python(Versions::only(Python::V3_12))),
+            ("python-3.13", Consumer::Python(Versions::only(Python::V3_13))),
+            ("python-3.14", Consumer::Python(Versions::only(Python::V3_14))),
+            ("rust", Consumer::Rust),
+        ];
+        let word = self.string(value)?;
+        let known = KNOWN.iter().find(|(name, _)| *name == word);
+        known.map(|&(_, consumer)| consumer).ok_or_else(|| {
+            let hint = suggest::or_all(&word, &KNOWN.map(|(name, _)| name));
+            self.fault(value.span().start, format!("unknown consumer `{word}`"), Some(hint))
+        })
+    }
+}
+
+/// The rule of that name, or what to say of it and what was probably meant.
+pub fn find_rule(name: &str) -> Result<&'static Rule, (String, Option<String>)> {
+    rules::find(name).ok_or_else(|| {
+        let names: Vec<&str> = rules::RULES.iter().map(|rule| rule.name).collect();
+        let hint = suggest::nearest(name, names)
+            .map_or_else(|| "`reglint rules` lists them".to_owned(), suggest::did_you_mean);
+        (format!("unknown rule `{name}`"), Some(hint))
+    })
+}
+
+/// A glob over paths relative to the configuration: `*` stays within a folder, `**` does not.
+pub type PathGlob = globset::GlobMatcher;
+
+/// Compiles a glob.
+///
+/// # Errors
+///
+/// What is wrong with it, as a sentence.
+pub fn path_glob(glob: &str) -> Result<PathGlob, String> {
+    Ok(build_glob(glob)?.compile_matcher())
+}
+
+fn build_glob(glob: &str) -> Result<globset::Glob, String> {
+    GlobBuilder::new(glob.strip_prefix("./").unwrap_or(glob))
+        .literal_separator(true)
+        .build()
+        .map_err(|error| format!("`{glob}` is not a glob: {}", error.kind()))
+}
+
+/// What is passed over. A glob without a slash is held against each part of a path, one with a
+/// slash against the path from the configuration's folder; what lies in a folder that matches is
+/// passed over with it.
+#[derive(Debug)]
+pub struct Exclude {
+    root: PathBuf,
+    names: Vec<globset::Glob>,
+    paths: Vec<globset::Glob>,
+    compiled: std::sync::OnceLock<(GlobSet, GlobSet)>,
+}
+
+impl Exclude {
+    fn new(root: PathBuf) -> Self {
+        let compiled = std::sync::OnceLock::new();
+        Self { root, names: Vec::new(), paths: Vec::new(), compiled }
+    }
+
+    /// Adds a glob.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, as a sentence.
+    pub fn add(&mut self, glob: &str) -> Result<(), String> {
+        let trimmed = glob.trim_end_matches('/');
+        let built = build_glob(trimmed)?;
+        if trimmed.contains('/') { self.paths.push(built) } else { self.names.push(built) }
+        self.compiled = std::sync::OnceLock::new();
+        Ok(())
+    }
+
+    /// Whether an absolute, normalised path is passed over.
+    pub fn matches(&self, path: &Path) -> bool {
+        if self.names.is_empty() && self.paths.is_empty() {
+            return false;
+        }
+        let set = |globs: &[globset::Glob]| {
+            let mut builder = GlobSetBuilder::new();
+            globs.iter().for_each(|glob| {
+                builder.add(glob.clone());
+            });
+            builder.build().unwrap_or_default()
+        };
+        let (names, paths) = self.compiled.get_or_init(|| (set(&self.names), set(&self.paths)));
+        let relative = path.strip_prefix(&self.root).unwrap_or(path);
+        relative.ancestors().filter(|part| !part.as_os_str().is_empty()).any(|part| {
+            paths.is_match(part) || part.file_name().is_some_and(|name| names.is_match(name))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, String> {
+        Config::from_text("reglint.toml", text, Path::new("/r")).map_err(|error| error.to_string())
+    }
+
+    fn refused(text: &str) -> String {
+        read(text).err().unwrap_or_else(|| panic!("{text} was accepted"))
+    }
+
+    #[test]
+    fn reads_everything() {
+        let config = read(
+            "registers = ['r/*.json']\nexclude = ['old', 'r/x/*.json']\nconsumer = 'python-3.14'\n\
+             [rules]\nid-style = 'deny'\n[families]\n'r/g*.json' = 'gemma'\n",
+        )
+        .unwrap();
+        assert_eq!(config.registers, ["r/*.json"]);
+        assert_eq!(config.consumer, Consumer::Python(Versions::only(Python::V3_14)));
+        assert_eq!((config.levels[0].0.name, config.levels[0].1), ("id-style", Level::Deny));
+        assert!(config.families[0].0.is_match("r/gemma.json"));
+        let excluded = |path: &str| config.exclude.matches(Path::new(path));
+        assert!(excluded("/r/old/a.json") && excluded("/r/a/old") && excluded("/r/r/x/a.json"));
+        assert!(!excluded("/r/r/x/y/a.json") && !excluded("/r/older/a.json"));
+    }
+
+    #[test]
+    fn says_what_is_wrong_and_where() {
+        assert_eq!(
+            refused("\n[rule]\n"),
+            "reglint.toml:2:2: unknown key `rule` (did you mean `rules`?)"
+        );
+        assert_eq!(
+            refused("[rules]\nduplicate-ids = 'warn'"),
+            "reglint.toml:2:1: unknown rule `duplicate-ids` (did you mean `duplicate-id`?)"
+        );
+        assert_eq!(
+            refused("[rules]\nduplicate-id = 'wurn'"),
+            "reglint.toml:2:16: unknown level `wurn` (did you mean `warn`?)"
+        );
+        assert_eq!(
+            refused("consumer = 'ruby'"),
+            "reglint.toml:1:12: unknown consumer `ruby` (known: `python`, `python-3.11`, \
+             `python-3.12`, `python-3.13`, `python-3.14`, `rust`)"
+        );
+        assert_eq!(refused("exclude = 3"), "reglint.toml:1:11: expected a list of strings, found integer");
+        assert!(refused("registers = ['[']").starts_with("reglint.toml:1:13: `[` is not a glob"));
+        assert!(refused("registers = ").starts_with("reglint.toml:1:"));
+        assert!(refused("a = 1\na = 2").starts_with("reglint.toml:2:1"));
+    }
+}

@@ -1,0 +1,319 @@
+//! The only reader of files that are checked: from paths to sources.
+//!
+//! Uses `source`, `config`, `error`. One path that cannot be read never hides another.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::config::{self, Config};
+use crate::error::Error;
+use crate::source::{MAX_BYTES, Role, Source, Sources};
+
+/// The path that standard input is shown as where none was given for it.
+const STDIN: &str = "<stdin>";
+
+/// What to read.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// What the user named; nothing for the configured registers.
+    pub paths: &'a [PathBuf],
+    /// The path that `-` stands for.
+    pub stdin_filename: Option<&'a Path>,
+    /// Whether exclusions hold for files that were named.
+    pub force_exclude: bool,
+    /// The configuration.
+    pub config: &'a Config,
+    /// The working folder, absolute.
+    pub folder: &'a Path,
+}
+
+/// What was read, and what could not be.
+#[derive(Debug, Default)]
+pub struct Input {
+    /// The sources, siblings read for context among them.
+    pub sources: Sources,
+    /// What went wrong, in the order of the paths.
+    pub errors: Vec<Error>,
+}
+
+/// Reads what `request` asks for, and the siblings that findings may need.
+pub fn read(request: &Request<'_>) -> Input {
+    let mut list = Listing::default();
+    if request.paths.is_empty() {
+        list_configured(request, &mut list);
+    }
+    for path in request.paths {
+        if path.as_os_str() == "-" {
+            list.stdin = true;
+        } else if path.is_dir() {
+            list_folder(request, path, &mut list);
+        } else if !(request.force_exclude && request.config.exclude.matches(&request.absolute(path))) {
+            list.files.push(Wanted { path: path.clone(), role: Role::Named });
+        }
+    }
+    list_siblings(request, &mut list);
+    load(request, list)
+}
+
+impl Request<'_> {
+    /// `path` from the root of the file system, `.` and `..` resolved by name.
+    fn absolute(&self, path: &Path) -> PathBuf {
+        normalize(&self.folder.join(path))
+    }
+}
+
+/// A file to read.
+#[derive(Debug)]
+struct Wanted {
+    path: PathBuf,
+    role: Role,
+}
+
+#[derive(Debug, Default)]
+struct Listing {
+    files: Vec<Wanted>,
+    stdin: bool,
+    errors: Vec<Error>,
+}
+
+/// Lists the files that the configuration calls registers.
+fn list_configured(request: &Request<'_>, list: &mut Listing) {
+    let config = request.config;
+    let before = list.files.len();
+    for glob in &config.registers {
+        let Ok(matcher) = config::path_glob(glob) else { continue };
+        // The part of the glob that is a plain folder is where the search begins.
+        let plain: PathBuf = Path::new(glob)
+            .components()
+            .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
+            .filter(|part| *part != Component::CurDir)
+            .collect();
+        let start = config.root.join(&plain);
+        if start.is_file() {
+            list.files.push(Wanted { path: relative(&start, request.folder), role: Role::Named });
+            continue;
+        }
+        for path in walk(request, &start, &mut list.errors) {
+            if path.strip_prefix(&config.root).is_ok_and(|path| matcher.is_match(path)) {
+                list.files.push(Wanted { path: relative(&path, request.folder), role: Role::Named });
+            }
+        }
+    }
+    if list.files.len() == before && list.errors.is_empty() {
+        let globs: Vec<_> = config.registers.iter().map(|glob| format!("`{glob}`")).collect();
+        list.errors.push(Error::Usage {
+            message: format!("no register was named, and none matches {}", globs.join(", ")),
+            hint: Some("name files or folders: `reglint registers`".to_owned()),
+        });
+    }
+}
+
+/// Lists the `*.json` files in a folder that was named, and below it.
+fn list_folder(request: &Request<'_>, folder: &Path, list: &mut Listing) {
+    let files = walk(request, folder, &mut list.errors);
+    let json = files.into_iter().filter(|path| path.extension() == Some(OsStr::new("json")));
+    list.files.extend(json.map(|path| Wanted { path, role: Role::Found }));
+}
+
+/// The files below a folder that version control does not ignore and the configuration does not
+/// exclude, hidden ones aside.
+fn walk(request: &Request<'_>, folder: &Path, errors: &mut Vec<Error>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let absolute = |path: &Path| request.absolute(path);
+    if !folder.is_dir() {
+        return files;
+    }
+    for entry in ignore::WalkBuilder::new(folder).require_git(true).build() {
+        match entry {
+            Ok(entry) => {
+                let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+                if is_file && !request.config.exclude.matches(&absolute(entry.path())) {
+                    files.push(entry.into_path());
+                }
+            }
+            Err(error) => errors.push(Error::Read {
+                path: folder.display().to_string(),
+                source: error.into_io_error().unwrap_or_else(|| io::Error::other("cannot be listed")),
+                hint: None,
+            }),
+        }
+    }
+    files
+}
+
+/// Lists the other `*.json` files beside those that are checked. A folder that cannot be listed is
+/// passed over: nobody asked for it.
+fn list_siblings(request: &Request<'_>, list: &mut Listing) {
+    let stdin = list.stdin.then_some(request.stdin_filename).flatten();
+    let checked = list.files.iter().map(|wanted| wanted.path.as_path()).chain(stdin);
+    let mut folders = HashSet::new();
+    let mut siblings = Vec::new();
+    for path in checked {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        if !folders.insert(folder.to_path_buf()) {
+            continue;
+        }
+        let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        for entry in fs::read_dir(listed).into_iter().flatten().flatten() {
+            let path = folder.join(entry.file_name());
+            let is_json = path.extension() == Some(OsStr::new("json"));
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            if is_json && !is_hidden && !request.config.exclude.matches(&request.absolute(&path)) {
+                siblings.push(Wanted { path, role: Role::Context });
+            }
+        }
+    }
+    // By name, so that of two names of one file always the same one is read.
+    siblings.sort_by(|a, b| a.path.cmp(&b.path));
+    list.files.extend(siblings);
+}
+
+/// Reads the files, each once whatever names it has, and standard input.
+fn load(request: &Request<'_>, list: Listing) -> Input {
+    /// So many files are read before a second thread pays off.
+    const WORTH_A_THREAD: usize = 16;
+
+    let mut seen = HashSet::new();
+    let stdin = list.stdin.then(|| {
+        let shown = request.stdin_filename.map_or(STDIN.into(), |path| shown(path));
+        if let Some(path) = request.stdin_filename {
+            seen.insert(request.absolute(path));
+        }
+        read_bounded(&shown, io::stdin().lock(), 0, MAX_BYTES).map(|bytes| Source::new(shown, bytes))
+    });
+    let wanted: Vec<Wanted> = list
+        .files
+        .into_iter()
+        .filter(|wanted| seen.insert(request.absolute(&wanted.path)))
+        .collect();
+    let read = |wanted: &Wanted| (wanted.role, read_file(&wanted.path, wanted.role));
+    let results: Vec<_> = if wanted.len() < WORTH_A_THREAD {
+        wanted.iter().map(read).collect()
+    } else {
+        wanted.par_iter().map(read).collect()
+    };
+
+    let mut input = Input { errors: list.errors, ..Input::default() };
+    let mut sources = Vec::new();
+    let mut identities = HashSet::new();
+    match stdin {
+        Some(Ok(source)) => sources.push(source),
+        Some(Err(error)) => input.errors.push(error),
+        None => {}
+    }
+    for (role, result) in results {
+        match result {
+            Ok((source, identity)) => {
+                if identity.is_none_or(|identity| identities.insert(identity)) {
+                    sources.push(source);
+                }
+            }
+            // A sibling that cannot be read is nobody's business.
+            Err(_) if role == Role::Context => {}
+            Err(error) => input.errors.push(error),
+        }
+    }
+    input.sources = Sources::new(sources);
+    input
+}
+
+/// Which file it is, whatever its name: device and number.
+type Identity = (u64, u64);
+
+fn read_file(path: &Path, role: Role) -> Result<(Source, Option<Identity>), Error> {
+    let name = shown(path);
+    let failed = |source| Error::Read { path: name.clone(), source, hint: None };
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.is_dir() {
+        return Err(failed(io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    let bytes = read_bounded(&name, file, metadata.len(), MAX_BYTES)?;
+    Ok((Source::new(name, bytes).with_role(role), identity(&metadata)))
+}
+
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps)]
+fn identity(metadata: &fs::Metadata) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> Option<Identity> {
+    None
+}
+
+/// All bytes of `reader`, of which about `expected` are there, and at most `limit` are taken.
+fn read_bounded(
+    name: &str,
+    reader: impl Read,
+    expected: u64,
+    limit: usize,
+) -> Result<Vec<u8>, Error> {
+    // One more than expected: the read that finds the end needs no second buffer.
+    let mut bytes = Vec::with_capacity((expected as usize).min(limit) + 1);
+    let failed = |source| Error::Read { path: name.to_owned(), source, hint: None };
+    reader.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > limit {
+        return Err(Error::TooLarge { path: name.to_owned(), limit: limit as u64 });
+    }
+    Ok(bytes)
+}
+
+/// The path as it is shown: what the user wrote, without a leading `./`.
+fn shown(path: &Path) -> String {
+    path.strip_prefix(".").unwrap_or(path).display().to_string()
+}
+
+/// `.` and `..` resolved by name alone.
+fn normalize(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// An absolute `path` as it is written from the folder `from`.
+fn relative(path: &Path, from: &Path) -> PathBuf {
+    let common = path.components().zip(from.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(path.components().skip(common)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_shown_from_the_working_folder() {
+        let from = |path: &str, from: &str| relative(Path::new(path), Path::new(from));
+        assert_eq!(from("/r/a/b.json", "/r"), Path::new("a/b.json"));
+        assert_eq!(from("/r/a/b.json", "/r/c/d"), Path::new("../../a/b.json"));
+        assert_eq!(normalize(Path::new("/r/./a/../b")), Path::new("/r/b"));
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused() {
+        struct Endless;
+        impl Read for Endless {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                Ok(buffer.len())
+            }
+        }
+        assert!(matches!(read_bounded("x", Endless, 9, 1000), Err(Error::TooLarge { .. })));
+        assert_eq!(read_bounded("x", &b"abc"[..], 0, 3).unwrap(), b"abc");
+    }
+}

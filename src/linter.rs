@@ -1,0 +1,152 @@
+//! From sources to a report: the middle of the pipeline, pure and in memory.
+//!
+//! Uses everything below it; knows no file system, no command line and no output.
+
+use rayon::prelude::*;
+
+use crate::diagnostic::Diagnostic;
+use crate::json::{self, Document};
+use crate::pattern::Consumer;
+use crate::register::Register;
+use crate::report::{Levels, Report, Summary};
+use crate::rules::{Check, Findings, RULES, Rule};
+use crate::schema::Schema;
+use crate::source::{Role, Source, Sources};
+use crate::workspace::{Entry, Workspace};
+
+/// How to lint.
+#[derive(Debug)]
+pub struct Options<'a> {
+    /// Which rules run, and how bad their findings are.
+    pub levels: &'a Levels,
+    /// What a register has to look like.
+    pub schema: &'a Schema,
+    /// Whose dialect the patterns are written in.
+    pub consumer: Consumer,
+}
+
+/// Lints `sources` together.
+pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
+    let list: Vec<_> = sources.iter().collect();
+    let spread = Spread::of(sources);
+    let documents: Vec<Document<'_>> = spread.map(&list, |(_, source)| parse(source));
+
+    let pairs: Vec<_> = list.iter().zip(&documents).collect();
+    let entries: Vec<Option<Entry<'_>>> = spread.map(&pairs, |&(&(file, source), document)| {
+        is_checked(source, document).then(|| Entry {
+            file,
+            source,
+            document,
+            violations: violations(source, document, options.schema),
+            register: Register::read(document),
+        })
+    });
+    let entries: Vec<_> = entries.into_iter().flatten().collect();
+    let workspace = Workspace::new(entries, sources, options.consumer);
+
+    let running: Vec<&'static Rule> =
+        RULES.iter().filter(|rule| options.levels.runs(rule)).collect();
+    let mut diagnostics: Vec<Diagnostic> = spread
+        .map(&workspace.entries, |entry| check_entry(&workspace, entry, &running))
+        .into_iter()
+        .flatten()
+        .collect();
+    for &rule in &running {
+        if let Check::Workspace(check) = rule.check {
+            let mut findings = Findings::new(rule);
+            check(&workspace, &mut findings);
+            diagnostics.append(&mut findings.into_vec());
+        }
+    }
+    diagnostics.retain(|diagnostic| concerns_what_was_asked(sources, diagnostic));
+    Report::new(diagnostics, options.levels, count(&workspace))
+}
+
+/// The JSON of a source. Of bytes that are no text at all nothing more is said.
+fn parse(source: &Source) -> Document<'_> {
+    json::parse(if source.is_text() { source.text() } else { "null" })
+}
+
+/// Whether a source is treated as a register: one that was named always is, one that was found in
+/// a folder where it has a `hypotheses` member or does not parse, a sibling only where it is whole.
+fn is_checked(source: &Source, document: &Document<'_>) -> bool {
+    let has_hypotheses = || document.root().is_some_and(|top| top.get("hypotheses").is_some());
+    let broken = !document.errors().is_empty() || !source.is_text();
+    match source.role() {
+        Role::Named => true,
+        Role::Found => broken || has_hypotheses(),
+        Role::Context => !broken && has_hypotheses(),
+    }
+}
+
+/// Where a source breaks the schema. Nothing where the bytes are no text, nor where a file that was
+/// merely found does not parse and shows no sign of being a register.
+fn violations(
+    source: &Source,
+    document: &Document<'_>,
+    schema: &Schema,
+) -> Vec<crate::schema::Violation> {
+    let stray = source.role() == Role::Found
+        && !document.errors().is_empty()
+        && document.root().and_then(|top| top.get("hypotheses")).is_none();
+    if stray || !source.is_text() { Vec::new() } else { schema.violations(document) }
+}
+
+fn check_entry(
+    workspace: &Workspace<'_>,
+    entry: &Entry<'_>,
+    running: &[&'static Rule],
+) -> Vec<Diagnostic> {
+    let mut all = Vec::new();
+    for &rule in running {
+        if let Check::Entry(check) = rule.check {
+            let mut findings = Findings::new(rule);
+            check(workspace, entry, &mut findings);
+            all.append(&mut findings.into_vec());
+        }
+    }
+    all
+}
+
+/// Whether any place of a finding lies in a file that the user asked for.
+fn concerns_what_was_asked(sources: &Sources, diagnostic: &Diagnostic) -> bool {
+    std::iter::once(&diagnostic.primary)
+        .chain(&diagnostic.related)
+        .any(|label| sources.get(label.file).role() != Role::Context)
+}
+
+fn count(workspace: &Workspace<'_>) -> Summary {
+    let asked = || workspace.entries.iter().filter(|entry| entry.source.role() != Role::Context);
+    Summary {
+        registers: asked().count(),
+        hypotheses: asked().map(|entry| entry.register.hypotheses.len()).sum(),
+        patterns: asked().map(|entry| entry.register.slots().count()).sum(),
+        ..Summary::default()
+    }
+}
+
+/// Whether work is spread over threads: starting them costs more than a small run takes.
+#[derive(Clone, Copy)]
+struct Spread(bool);
+
+impl Spread {
+    /// So many bytes are checked before a second thread pays off.
+    const WORTH_A_THREAD: usize = 128 * 1024;
+
+    fn of(sources: &Sources) -> Self {
+        let bytes: usize = sources.iter().map(|(_, source)| source.text().len()).sum();
+        Self(sources.len() > 1 && bytes >= Self::WORTH_A_THREAD)
+    }
+
+    fn map<'i, T: Sync, R: Send>(
+        self,
+        items: &'i [T],
+        each: impl Fn(&'i T) -> R + Sync + Send,
+    ) -> Vec<R> {
+        if self.0 {
+            items.par_iter().map(each).collect()
+        } else {
+            items.iter().map(each).collect()
+        }
+    }
+}

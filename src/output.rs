@@ -1,0 +1,106 @@
+//! A report as bytes: one file a format, and what the formats share.
+//!
+//! Uses `report`, `diagnostic`, `fix`, `source` and `span`. Opens nothing and looks at no terminal: the
+//! caller says where to write, how wide it is and whether it shows colours.
+//!
+//! Nothing of the input reaches the writer raw, in any format: see `escape`.
+
+mod catalogue;
+mod concise;
+mod escape;
+mod json;
+mod text;
+mod view;
+
+use std::borrow::Cow;
+use std::io;
+
+use crate::diagnostic::Diagnostic;
+use crate::report::Report;
+use crate::rules::Rule;
+use crate::source::Sources;
+
+/// What the format `json` is described by.
+pub const REPORT_SCHEMA: &str = include_str!("../schema/report.schema.json");
+
+/// The formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Excerpts of the sources with labels under them, for people.
+    Text,
+    /// One line a finding, `path:line:column` first.
+    Concise,
+    /// One object, described by schema/report.schema.json.
+    Json,
+}
+
+impl Format {
+    /// All of them, in the order that a list shows them.
+    pub const ALL: [Self; 3] = [Self::Text, Self::Concise, Self::Json];
+
+    /// The name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Concise => "concise",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// What the formats for people may be told. The others ignore it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Whether to write ANSI colours.
+    pub color: bool,
+    /// How many columns a line of the source may take, with its line number.
+    pub width: usize,
+    /// Findings only, no summary.
+    pub quiet: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { color: false, width: 100, quiet: false }
+    }
+}
+
+/// Writes `report` in `format`. The diagnostics point into `sources`.
+///
+/// Writes in few, large pieces.
+///
+/// # Errors
+/// What `out` says. A closed pipe is an error like any other; what it means is the caller's to say.
+pub fn write(
+    format: Format,
+    report: &Report,
+    sources: &Sources,
+    options: &Options,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => text::write(report, sources, options, out),
+        Format::Concise => concise::write(report, sources, options, out),
+        Format::Json => json::write(report, sources, out),
+    }
+}
+
+/// Writes the list of `rules` in `format`.
+pub fn catalogue(rules: &[Rule], format: Format, out: &mut dyn io::Write) -> io::Result<()> {
+    match format {
+        Format::Text | Format::Concise => catalogue::write_text(rules, out),
+        Format::Json => catalogue::write_json(rules, out),
+    }
+}
+
+/// `text` as it may reach a terminal: on one line, escaped.
+pub fn escape_line(text: &str) -> Cow<'_, str> {
+    escape::escape(text)
+}
+
+/// The id of the hypothesis that a finding is about, unless its message says it already.
+fn unnamed_hypothesis(diagnostic: &Diagnostic) -> Option<&str> {
+    let id = diagnostic.hypothesis.as_deref()?;
+    let names = [format!("hypothesis {id}"), format!("`{id}`")];
+    (!names.iter().any(|name| diagnostic.message.contains(name))).then_some(id)
+}

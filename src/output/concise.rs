@@ -1,0 +1,63 @@
+//! One line a finding, for editors, `grep` and hooks.
+//!
+//! `path:line:column: severity[rule]: message (hypothesis H2)`, with `[*]` before the message where a
+//! safe fix repairs it. No summary: as many lines as findings.
+
+use std::io::{self, Write as _};
+
+use codespan_reporting::term::termcolor::{Ansi, Color, ColorSpec, WriteColor as _};
+
+use super::escape::escape;
+use super::{Options, unnamed_hypothesis};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::fix::Applicability;
+use crate::report::Report;
+use crate::source::{ColumnUnit, Position, Sources};
+
+/// Writes the findings.
+pub(super) fn write(
+    report: &Report,
+    sources: &Sources,
+    options: &Options,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    for diagnostic in &report.diagnostics {
+        line.clear();
+        write_line(diagnostic, sources, options, &mut line)?;
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+fn write_line(
+    diagnostic: &Diagnostic,
+    sources: &Sources,
+    options: &Options,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let source = sources.get(diagnostic.primary.file);
+    let start = diagnostic.primary.span.start as usize;
+    let Position { line, column } = source.position(start, ColumnUnit::Scalar);
+    write!(out, "{}:{line}:{column}: ", escape(source.path()))?;
+    if options.color {
+        let mut style = ColorSpec::new();
+        style.set_bold(true).set_intense(true).set_fg(Some(match diagnostic.severity {
+            Severity::Error => Color::Red,
+            Severity::Warning => Color::Yellow,
+        }));
+        let mut out = Ansi::new(&mut *out);
+        out.set_color(&style)?;
+        write!(out, "{}[{}]", diagnostic.severity.as_str(), diagnostic.rule)?;
+        out.reset()?;
+    } else {
+        write!(out, "{}[{}]", diagnostic.severity.as_str(), diagnostic.rule)?;
+    }
+    let safe = |fix: &crate::fix::Fix| fix.applicability == Applicability::Safe;
+    let marker = if diagnostic.fix.as_ref().is_some_and(safe) { "[*] " } else { "" };
+    write!(out, ": {marker}{}", escape(&diagnostic.message))?;
+    if let Some(id) = unnamed_hypothesis(diagnostic) {
+        write!(out, " (hypothesis {})", escape(id))?;
+    }
+    writeln!(out)
+}

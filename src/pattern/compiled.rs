@@ -1,0 +1,106 @@
+//! A pattern with everything that is ever made of it, each at most once and only when it is asked for.
+//!
+//! Uses the parser, `rust` and `versions` of `pattern`.
+
+use std::sync::OnceLock;
+
+use super::ast::Ast;
+use super::error::PatternError;
+use super::rust::{RustError, compile_rust, plain_in_rust};
+use super::versions::Versions;
+
+/// Whose dialect patterns are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consumer {
+    /// CPython's `re`, in every one of these versions.
+    Python(Versions),
+    /// Rust's fancy-regex.
+    Rust,
+}
+
+impl Default for Consumer {
+    fn default() -> Self {
+        Self::Python(Versions::ALL)
+    }
+}
+
+impl Consumer {
+    /// The versions of CPython that a pattern is parsed for: all of them where it is for another.
+    fn versions(self) -> Versions {
+        match self {
+            Self::Python(versions) => versions,
+            Self::Rust => Versions::ALL,
+        }
+    }
+}
+
+/// The bytes that may mean something other than themselves. All are ASCII, so no part of another
+/// character is among them.
+const IS_SPECIAL: [bool; 256] = {
+    let (special, mut table, mut at) = (b"\\.^$*+?{}[]|()", [false; 256], 0);
+    while at < special.len() {
+        table[special[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
+/// A pattern. Cheap to make: most patterns of a register are plain text, and of those nothing has to
+/// be parsed to know that they are valid.
+#[derive(Debug)]
+pub struct Pattern<'t> {
+    text: &'t str,
+    versions: Versions,
+    ast: OnceLock<Result<Box<Ast>, Box<PatternError>>>,
+    rust: OnceLock<Result<Box<fancy_regex::Regex>, Box<RustError>>>,
+}
+
+impl<'t> Pattern<'t> {
+    /// The pattern of that text, decoded.
+    pub fn new(text: &'t str, consumer: Consumer) -> Self {
+        let versions = consumer.versions();
+        Self { text, versions, ast: OnceLock::new(), rust: OnceLock::new() }
+    }
+
+    /// The decoded pattern.
+    pub fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Whether each of its characters stands for itself, without flags, in every dialect.
+    pub fn is_literal(&self) -> bool {
+        self.text.bytes().all(|byte| !IS_SPECIAL[usize::from(byte)])
+    }
+
+    /// Its syntax tree.
+    ///
+    /// # Errors
+    /// Why CPython refuses it.
+    pub fn ast(&self) -> Result<&Ast, &PatternError> {
+        let parsed = self.ast.get_or_init(|| super::parse(self.text, self.versions).map(Box::new));
+        parsed.as_deref().map_err(|fault| &**fault)
+    }
+
+    /// Why CPython refuses it, if it does. Parses it only where that is not plain to see.
+    pub fn python_fault(&self) -> Option<&PatternError> {
+        if self.is_literal() { None } else { self.ast().err() }
+    }
+
+    /// It as a program of fancy-regex, compiled by the first call.
+    ///
+    /// # Errors
+    /// Why fancy-regex refuses it.
+    pub fn rust(&self) -> Result<&fancy_regex::Regex, &RustError> {
+        let compiled = self
+            .rust
+            .get_or_init(|| compile_rust(self.text).map(Box::new).map_err(Box::new));
+        compiled.as_deref().map_err(|fault| &**fault)
+    }
+
+    /// Why fancy-regex refuses it, if it does. Compiles it only where that is not plain to see.
+    pub fn rust_fault(&self) -> Option<&RustError> {
+        let is_plain = self.rust.get().is_none()
+            && self.ast().is_ok_and(|ast| plain_in_rust(self.text, ast));
+        if is_plain { None } else { self.rust().err() }
+    }
+}

@@ -1,0 +1,210 @@
+//! What a run found: levels and selection applied, in one total order, counted.
+//!
+//! Uses `diagnostic`, `source`, `rules`.
+
+use std::cmp::Ordering;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::fix::Applicability;
+use crate::rules::{self, Level, Rule};
+
+/// What a run found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The findings in their total order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The counts.
+    pub summary: Summary,
+}
+
+/// The counts of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Registers that were asked for and checked; those read for context only do not count.
+    pub registers: usize,
+    /// Hypotheses in them.
+    pub hypotheses: usize,
+    /// Patterns in them, canonical and of subcomponents, repeated ones counted each time.
+    pub patterns: usize,
+    /// Findings at error level.
+    pub errors: usize,
+    /// Findings at warning level.
+    pub warnings: usize,
+    /// Findings with a safe fix.
+    pub fixable: usize,
+    /// Findings with an unsafe fix.
+    pub unsafe_fixable: usize,
+}
+
+/// The level of each rule in a run.
+#[derive(Debug, Clone)]
+pub struct Levels {
+    /// By the rule's index in [`rules::RULES`]; `None` where the rule's own severities hold.
+    chosen: Vec<Option<Level>>,
+    /// Whether the rule was selected; all are where nothing was.
+    selected: Vec<bool>,
+    /// What becomes of findings at warning level.
+    warnings: Level,
+}
+
+impl Default for Levels {
+    fn default() -> Self {
+        let count = rules::RULES.len();
+        Self { chosen: vec![None; count], selected: vec![true; count], warnings: Level::Warn }
+    }
+}
+
+impl Levels {
+    /// Sets the level of one rule; a later call wins.
+    pub fn set(&mut self, rule: &'static Rule, level: Level) {
+        self.chosen[rule.index()] = Some(level);
+    }
+
+    /// Sets what becomes of everything that would be a warning: an error, or nothing.
+    pub fn set_warnings(&mut self, level: Level) {
+        self.warnings = level;
+    }
+
+    /// Switches off every rule that is not in `selection`. A selected rule that is off by default
+    /// is on, as a warning.
+    pub fn select(&mut self, selection: &[&'static Rule]) {
+        self.selected.fill(false);
+        for rule in selection {
+            self.selected[rule.index()] = true;
+            if rule.default == Level::Allow && self.chosen[rule.index()].is_none() {
+                self.chosen[rule.index()] = Some(Level::Warn);
+            }
+        }
+    }
+
+    /// Whether the rule has to run at all.
+    pub fn runs(&self, rule: &'static Rule) -> bool {
+        self.selected[rule.index()]
+            && self.chosen[rule.index()].unwrap_or(rule.default) != Level::Allow
+    }
+
+    /// The severity of a finding of the rule at `index` that gave it `own`; `None` where it is not
+    /// reported.
+    fn severity(&self, rule: &Rule, index: usize, own: Severity) -> Option<Severity> {
+        let level = match self.chosen[index] {
+            Some(level) => level,
+            None if rule.default == Level::Allow => Level::Allow,
+            None if own == Severity::Error => Level::Deny,
+            None => Level::Warn,
+        };
+        let level = if level == Level::Warn { self.warnings } else { level };
+        match level {
+            Level::Deny => Some(Severity::Error),
+            Level::Warn => Some(Severity::Warning),
+            Level::Allow => None,
+        }
+    }
+}
+
+impl Report {
+    /// The report of `diagnostics`, in any order, with `counted` registers, hypotheses and patterns.
+    pub fn new(diagnostics: Vec<Diagnostic>, levels: &Levels, counted: Summary) -> Self {
+        // With the rule's place in the catalogue, which the order needs again and again.
+        let mut ranked: Vec<(usize, Diagnostic)> = Vec::with_capacity(diagnostics.len());
+        for mut diagnostic in diagnostics {
+            let place = rules::position(diagnostic.rule);
+            let severity = rules::RULES
+                .get(place)
+                .and_then(|rule| levels.severity(rule, place, diagnostic.severity));
+            if let Some(severity) = severity {
+                diagnostic.severity = severity;
+                ranked.push((place, diagnostic));
+            }
+        }
+        ranked.sort_by(total_order);
+        let diagnostics: Vec<_> = ranked.into_iter().map(|(_, diagnostic)| diagnostic).collect();
+        let mut summary = counted;
+        for diagnostic in &diagnostics {
+            match diagnostic.severity {
+                Severity::Error => summary.errors += 1,
+                Severity::Warning => summary.warnings += 1,
+            }
+            match diagnostic.fix.as_ref().map(|fix| fix.applicability) {
+                Some(Applicability::Safe) => summary.fixable += 1,
+                Some(Applicability::Unsafe) => summary.unsafe_fixable += 1,
+                Some(Applicability::DisplayOnly) | None => {}
+            }
+        }
+        Self { diagnostics, summary }
+    }
+}
+
+/// The one order of findings: by file, then place, then rule, then what is said. Files are
+/// numbered by path, so neither the order of arguments nor that of threads can show.
+fn total_order((rank_a, a): &(usize, Diagnostic), (rank_b, b): &(usize, Diagnostic)) -> Ordering {
+    let places = |diagnostic: &Diagnostic| -> Vec<_> {
+        diagnostic.related.iter().map(|label| (label.file, label.span)).collect()
+    };
+    (a.primary.file, a.primary.span, rank_a)
+        .cmp(&(b.primary.file, b.primary.span, rank_b))
+        .then_with(|| a.message.cmp(&b.message))
+        .then_with(|| places(a).cmp(&places(b)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Label;
+    use crate::span::{FileId, Span};
+
+    fn finding(rule: &'static str, severity: Severity, file: u32, at: usize) -> Diagnostic {
+        Diagnostic::new(rule, severity, "m", Label::new(FileId(file), Span::empty(at), ""))
+    }
+
+    fn rule(name: &str) -> &'static Rule {
+        rules::find(name).unwrap()
+    }
+
+    #[test]
+    fn the_order_is_total() {
+        let list = [
+            finding("duplicate-id", Severity::Error, 1, 0),
+            finding("duplicate-id", Severity::Error, 0, 9),
+            finding("duplicate-key", Severity::Error, 0, 9),
+            finding("schema-violation", Severity::Error, 0, 2),
+        ];
+        let report = |list: Vec<_>| Report::new(list, &Levels::default(), Summary::default());
+        let mut reversed = list.to_vec();
+        reversed.reverse();
+        let places = |report: &Report| -> Vec<_> {
+            report.diagnostics.iter().map(|d| (d.primary.file.0, d.primary.span, d.rule)).collect()
+        };
+        let (a, b) = (report(list.to_vec()), report(reversed));
+        assert_eq!(places(&a), places(&b));
+        let rules: Vec<_> = a.diagnostics.iter().map(|d| d.rule).collect();
+        assert_eq!(rules, ["schema-violation", "duplicate-key", "duplicate-id", "duplicate-id"]);
+    }
+
+    #[test]
+    fn levels_apply() {
+        let own = |levels: &Levels, name: &'static str, severity| {
+            let list = vec![finding(name, severity, 0, 0)];
+            let report = Report::new(list, levels, Summary::default());
+            report.diagnostics.first().map(|diagnostic| diagnostic.severity)
+        };
+        let mut levels = Levels::default();
+        assert_eq!(own(&levels, "duplicate-id", Severity::Error), Some(Severity::Error));
+        assert_eq!(own(&levels, "id-style", Severity::Warning), None);
+        levels.set(rule("duplicate-id"), Level::Warn);
+        levels.set(rule("id-style"), Level::Warn);
+        assert_eq!(own(&levels, "duplicate-id", Severity::Error), Some(Severity::Warning));
+        assert_eq!(own(&levels, "id-style", Severity::Warning), Some(Severity::Warning));
+        levels.set_warnings(Level::Deny);
+        assert_eq!(own(&levels, "id-style", Severity::Warning), Some(Severity::Error));
+        levels.set_warnings(Level::Allow);
+        assert_eq!(own(&levels, "id-style", Severity::Warning), None);
+    }
+
+    #[test]
+    fn a_selection_switches_the_others_off() {
+        let mut levels = Levels::default();
+        levels.select(&[rule("id-style")]);
+        assert!(levels.runs(rule("id-style")));
+        assert!(!levels.runs(rule("duplicate-id")));
+    }
+}

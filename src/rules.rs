@@ -1,0 +1,180 @@
+//! The rules: one list, one file a rule, named as the rule.
+//!
+//! A rule sees the [`Workspace`] and reports [`Diagnostic`]s. It knows no file system, no
+//! configuration and no output. To add one: its file beside the others, one line in [`RULES`],
+//! its page under `docs/rules`, its cases under `tests/cases`; tests hold the set closed.
+
+use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::fix::{Applicability, Edit};
+use crate::register::Hypothesis;
+use crate::span::{FileId, Span};
+use crate::workspace::{Entry, Workspace};
+
+mod duplicate_canonical_frame;
+mod duplicate_id;
+mod duplicate_key;
+mod id_style;
+mod invalid_encoding;
+mod invalid_json;
+mod invalid_pattern;
+mod schema_violation;
+
+/// What the user wants of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// Its findings are errors.
+    Deny,
+    /// Its findings are warnings.
+    Warn,
+    /// It does not run.
+    Allow,
+}
+
+impl Level {
+    /// The word for it in the configuration and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Warn => "warn",
+            Self::Allow => "allow",
+        }
+    }
+}
+
+/// Whether a rule's findings come with a repair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixAvailability {
+    /// Never.
+    None,
+    /// Some do.
+    Sometimes,
+}
+
+/// What a rule looks at.
+#[derive(Clone, Copy)]
+pub enum Check {
+    /// One register at a time, on any thread.
+    Entry(fn(&Workspace<'_>, &Entry<'_>, &mut Findings)),
+    /// All of them together.
+    Workspace(fn(&Workspace<'_>, &mut Findings)),
+}
+
+/// A rule: everything there is to know of it.
+pub struct Rule {
+    /// Its name everywhere: file, page, configuration, output.
+    pub name: &'static str,
+    /// One line: what it reports.
+    pub summary: &'static str,
+    /// Its level where the user says nothing.
+    pub default: Level,
+    /// Whether its findings come with a repair.
+    pub fix: FixAvailability,
+    /// Its page, as Markdown.
+    pub page: &'static str,
+    /// The code.
+    pub check: Check,
+}
+
+/// All rules, in the order of the catalogue.
+pub static RULES: &[Rule] = &[
+    invalid_encoding::RULE,
+    invalid_json::RULE,
+    duplicate_key::RULE,
+    schema_violation::RULE,
+    duplicate_id::RULE,
+    id_style::RULE,
+    invalid_pattern::RULE,
+    duplicate_canonical_frame::RULE,
+];
+
+impl Rule {
+    /// Its place in [`RULES`].
+    pub fn index(&self) -> usize {
+        position(self.name)
+    }
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The rule of that name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.name == name)
+}
+
+/// The place of a rule in the catalogue, by name; behind all others for an unknown one.
+pub fn position(name: &str) -> usize {
+    RULES.iter().position(|rule| rule.name == name).unwrap_or(RULES.len())
+}
+
+/// Where a rule puts what it finds.
+#[derive(Debug)]
+pub struct Findings {
+    rule: &'static Rule,
+    list: Vec<Diagnostic>,
+}
+
+impl Findings {
+    /// The findings of one rule, none yet.
+    pub fn new(rule: &'static Rule) -> Self {
+        Self { rule, list: Vec::new() }
+    }
+
+    /// Starts a finding at the rule's default severity; hand it to [`Findings::push`] when it is whole.
+    pub fn finding(&self, message: impl Into<String>, primary: Label) -> Diagnostic {
+        let severity = match self.rule.default {
+            Level::Deny => Severity::Error,
+            Level::Warn | Level::Allow => Severity::Warning,
+        };
+        Diagnostic::new(self.rule.name, severity, message, primary)
+    }
+
+    /// Adds a finding.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// All of them.
+    pub fn into_vec(self) -> Vec<Diagnostic> {
+        self.list
+    }
+}
+
+/// A label at `span` of `file`.
+fn label(file: FileId, span: Span, message: impl Into<String>) -> Label {
+    Label::new(file, span, message)
+}
+
+/// Edits of one file, from places and what is to stand there.
+fn edits(file: FileId, places: &[(Span, String)]) -> Vec<Edit> {
+    let edit = |(span, text): &(Span, String)| Edit { file, span: *span, replacement: text.clone() };
+    places.iter().map(edit).collect()
+}
+
+/// How far to trust a repair, by whether its author calls it safe.
+fn applicability(safe: bool) -> Applicability {
+    if safe { Applicability::Safe } else { Applicability::Unsafe }
+}
+
+/// `text` as it is spelled within a JSON string.
+fn as_json(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// How a hypothesis is named in a sentence.
+fn named(hypothesis: &Hypothesis<'_>) -> String {
+    hypothesis.id().map_or_else(|| "a hypothesis without id".to_owned(), quoted)
+}
+
+/// `text` between back ticks, cut where it is too long to read in a sentence.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("`{}…`", &text[..at]),
+        None => format!("`{text}`"),
+    }
+}

@@ -1,0 +1,52 @@
+//! `invalid-encoding`: bytes that the consumer cannot read as text.
+
+use super::{Check, Findings, FixAvailability, Level, Rule, label};
+use crate::fix::{Applicability, Fix};
+use crate::source::EncodingFault;
+use crate::workspace::{Entry, Workspace};
+
+pub(super) const RULE: Rule = Rule {
+    name: "invalid-encoding",
+    summary: "bytes that are not UTF-8, or a byte order mark",
+    default: Level::Deny,
+    fix: FixAvailability::Sometimes,
+    page: include_str!("../../docs/rules/invalid-encoding.md"),
+    check: Check::Entry(check),
+};
+
+/// A file of another encoding has a fault in every line; so many are worth showing.
+const MOST: usize = 20;
+
+fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
+    let faults = entry.source.encoding_faults();
+    for (number, fault) in faults.iter().take(MOST).enumerate() {
+        let (message, words, note) = match fault {
+            EncodingFault::ByteOrderMark(_) => (
+                "the file begins with a UTF-8 byte order mark",
+                "these three bytes",
+                "Python's `json` refuses text that begins with U+FEFF, and most editors hide it",
+            ),
+            EncodingFault::NotUtf8(_) => (
+                "the file is not UTF-8 here",
+                "not UTF-8",
+                "JSON text is UTF-8 (RFC 8259, section 8.1); Python stops at the first such byte",
+            ),
+            EncodingFault::Utf16(_) => (
+                "the file is UTF-16, not UTF-8",
+                "the byte order mark of UTF-16",
+                "JSON text is UTF-8 (RFC 8259, section 8.1); nothing else in this file was checked",
+            ),
+        };
+        let mut finding =
+            findings.finding(message, label(entry.file, fault.span(), words)).with_note(note);
+        if let EncodingFault::ByteOrderMark(span) = *fault {
+            let remove = "remove the byte order mark";
+            finding = finding.with_fix(Fix::single(remove, entry.file, span, "", Applicability::Safe));
+        }
+        if number + 1 == MOST && faults.len() > MOST {
+            let rest = faults.len() - MOST;
+            finding = finding.with_note(format!("{rest} more places are not shown"));
+        }
+        findings.push(finding);
+    }
+}

@@ -1,0 +1,94 @@
+//! All registers that are checked together, and the indexes that rules ask.
+//!
+//! Uses `register`, `schema`, `json`, `pattern`, `source` and `span`.
+
+use std::collections::HashMap;
+
+use crate::json::Document;
+use crate::pattern::{Consumer, Pattern};
+use crate::register::{PatternId, Register};
+use crate::schema::Violation;
+use crate::source::{Source, Sources};
+use crate::span::{FileId, Span};
+
+/// One file with everything that was read from it.
+#[derive(Debug)]
+pub struct Entry<'d> {
+    /// Its number; its order is that of the paths.
+    pub file: FileId,
+    /// Its text.
+    pub source: &'d Source,
+    /// Its JSON.
+    pub document: &'d Document<'d>,
+    /// Where it breaks the schema.
+    pub violations: Vec<Violation>,
+    /// What the consumer sees.
+    pub register: Register<'d>,
+}
+
+impl Entry<'_> {
+    /// The id of the hypothesis that `span` lies in.
+    pub fn hypothesis_at(&self, span: Span) -> Option<&str> {
+        let after = self.register.hypotheses.partition_point(|each| each.span.start <= span.start);
+        let hypothesis = self.register.hypotheses.get(after.checked_sub(1)?)?;
+        hypothesis.id().filter(|_| hypothesis.span.contains(span))
+    }
+}
+
+/// All registers of a run, in the order of their paths.
+#[derive(Debug)]
+pub struct Workspace<'d> {
+    /// The registers.
+    pub entries: Vec<Entry<'d>>,
+    /// The distinct patterns in them.
+    pub patterns: Patterns<'d>,
+    /// Whose dialect the patterns are written in.
+    pub consumer: Consumer,
+    /// All sources of the run, for rules that show a place by its line.
+    pub sources: &'d Sources,
+}
+
+impl<'d> Workspace<'d> {
+    /// Puts the registers together and numbers their distinct patterns.
+    pub fn new(mut entries: Vec<Entry<'d>>, sources: &'d Sources, consumer: Consumer) -> Self {
+        let patterns = Patterns::intern(&mut entries, consumer);
+        Self { entries, patterns, consumer, sources }
+    }
+}
+
+/// The distinct patterns of a run. What is made of one is made once, by whoever asks first.
+#[derive(Debug)]
+pub struct Patterns<'d> {
+    list: Vec<Pattern<'d>>,
+}
+
+impl<'d> Patterns<'d> {
+    /// Numbers the distinct texts in the order of their first place and gives each slot its number.
+    fn intern(entries: &mut [Entry<'d>], consumer: Consumer) -> Self {
+        let mut numbers: HashMap<&str, PatternId> = HashMap::new();
+        let mut list = Vec::new();
+        for slot in entries.iter_mut().flat_map(|entry| entry.register.slots_mut()) {
+            let text = slot.text.value();
+            slot.pattern = *numbers.entry(text).or_insert_with(|| {
+                list.push(Pattern::new(text, consumer));
+                PatternId(list.len() as u32 - 1)
+            });
+        }
+        Self { list }
+    }
+
+    /// The pattern of that number.
+    pub fn get(&self, id: PatternId) -> &Pattern<'d> {
+        &self.list[id.0 as usize]
+    }
+
+    /// How many distinct ones there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
