@@ -16,14 +16,14 @@
 //!
 //! | parser | accepted | refused | mistakes found | deep text | MB/s | crates |
 //! |---|---|---|---|---|---|---|
-//! | jsonc-parser 0.34 | 95 | 184 | 1 | refused | 490 | 1 |
-//! | spanned_json_parser 0.2 | 95 | 171 | 1 | stack overflow | 47 | 14 |
-//! | json-spanned-value 0.2 | 93 | 188 | 1 | refused | 100 | 18 |
-//! | tree-sitter-json 0.24 | 91 | 166 | 6 | accepted | 40 | 9, and C |
-//! | serde_json 1.0, no spans | 95 | 188 | 1 | refused | 610 | 5 |
+//! | `jsonc-parser` 0.34 | 95 | 184 | 1 | refused | 490 | 1 |
+//! | `spanned_json_parser` 0.2 | 95 | 171 | 1 | stack overflow | 47 | 14 |
+//! | `json-spanned-value` 0.2 | 93 | 188 | 1 | refused | 100 | 18 |
+//! | `tree-sitter-json` 0.24 | 91 | 166 | 6 | accepted | 40 | 9, and C |
+//! | `serde_json` 1.0, no spans | 95 | 188 | 1 | refused | 610 | 5 |
 //! | this module | 95 | 188 | 4 | refused, with its bound | 2,440 | – |
 //!
-//! (biome_json_parser 0.5 does not compile as published.) What decided: all but tree-sitter stop at
+//! (`biome_json_parser` 0.5 does not compile as published.) What decided: all but tree-sitter stop at
 //! the first mistake, and none has a way from a string's value back to its text, which every finding
 //! inside a pattern needs; json-spanned-value also drops repeated names.
 

@@ -2,9 +2,9 @@
 //!
 //! Uses `json` and `span`, and `suggest` for slips of the pen.
 //!
-//! The judge is `jsonschema`, on the span tree itself (see [`instance`]); nothing here decides
+//! The judge is `jsonschema`, on the span tree itself (see `instance`); nothing here decides
 //! validity. A document is first asked whether it is valid at all, which builds nothing; only for
-//! one that is not are the errors listed and put into words (see [`words`]). What a syntax error
+//! one that is not are the errors listed and put into words (see `words`). What a syntax error
 //! made of the document is not reported a second time.
 //!
 //! A schema never reaches beyond itself: a reference to another file or to the network is an error

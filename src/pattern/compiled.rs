@@ -91,15 +91,16 @@ impl<'t> Pattern<'t> {
     /// # Errors
     /// Why fancy-regex refuses it.
     pub fn rust(&self) -> Result<&fancy_regex::Regex, &RustError> {
-        let compiled =
-            self.rust.get_or_init(|| compile_rust(self.text).map(Box::new).map_err(Box::new));
+        let compiled = self
+            .rust
+            .get_or_init(|| compile_rust(self.text).map(Box::new).map_err(Box::new));
         compiled.as_deref().map_err(|fault| &**fault)
     }
 
     /// Why fancy-regex refuses it, if it does. Compiles it only where that is not plain to see.
     pub fn rust_fault(&self) -> Option<&RustError> {
-        let is_plain =
-            self.rust.get().is_none() && self.ast().is_ok_and(|ast| plain_in_rust(self.text, ast));
+        let is_plain = self.rust.get().is_none()
+            && self.ast().is_ok_and(|ast| plain_in_rust(self.text, ast));
         if is_plain { None } else { self.rust().err() }
     }
 }
