@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench json`. Medians of interleaved rounds, so that a busy machine slows all alike.
 #![allow(missing_docs)]
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::cast_precision_loss, clippy::format_push_string)]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

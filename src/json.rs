@@ -9,6 +9,23 @@
 //! A document is one flat list of nodes in the order of the text (a "tape"): a container is
 //! followed by its children and knows where they end. There is nothing to recurse into, neither
 //! in reading nor in dropping, and a deep or long document costs what its bytes cost.
+//!
+//! Why a parser of its own. Measured side by side on one machine, strict options where there are
+//! any; JSONTestSuite has 95 texts to accept and 188 to refuse, the text with mistakes has four,
+//! the deep one 200,000 arrays, the speed is that of a register of 2.8 MB:
+//!
+//! | parser | accepted | refused | mistakes found | deep text | MB/s | crates |
+//! |---|---|---|---|---|---|---|
+//! | `jsonc-parser` 0.34 | 95 | 184 | 1 | refused | 490 | 1 |
+//! | `spanned_json_parser` 0.2 | 95 | 171 | 1 | stack overflow | 47 | 14 |
+//! | `json-spanned-value` 0.2 | 93 | 188 | 1 | refused | 100 | 18 |
+//! | `tree-sitter-json` 0.24 | 91 | 166 | 6 | accepted | 40 | 9, and C |
+//! | `serde_json` 1.0, no spans | 95 | 188 | 1 | refused | 610 | 5 |
+//! | this module | 95 | 188 | 4 | refused, with its bound | 2,440 | – |
+//!
+//! (`biome_json_parser` 0.5 does not compile as published.) What decided: all but tree-sitter stop at
+//! the first mistake, and none has a way from a string's value back to its text, which every finding
+//! inside a pattern needs; json-spanned-value also drops repeated names.
 
 mod error;
 mod parser;

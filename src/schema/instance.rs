@@ -234,3 +234,35 @@ impl<'d> json::Array<'d, Spans> for Array<'d> {
         Array::elements(*self).map(Instance::Value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jsonschema::json::conformance;
+
+    #[test]
+    fn keeps_the_contract_of_the_validator() {
+        let text = conformance::document().to_string();
+        let document = crate::json::parse(&text);
+        conformance::assert_conformance::<Spans>(&Instance::Value(document.root().unwrap()));
+    }
+
+    #[test]
+    fn numbers_are_what_they_spell() {
+        use json::Node as _;
+        for (text, whole, value) in [
+            ("1", true, 1.0),
+            ("-0", true, 0.0),
+            ("1.0", true, 1.0),
+            ("1e2", true, 100.0),
+            ("1.5", false, 1.5),
+            ("1e999", false, f64::INFINITY),
+            ("123456789012345678901234567890", true, 123_456_789_012_345_678_901_234_567_890.0),
+        ] {
+            let document = crate::json::parse(text);
+            let number = Instance::Value(document.root().unwrap()).as_number().unwrap();
+            assert_eq!(number.is_integer(), whole, "{text}");
+            assert_eq!(number.as_f64(), Some(value), "{text}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use jsonschema::paths::{Location, LocationSegment};
 use jsonschema::{JsonType, ValidationError};
 
 use super::{MAX_VIOLATIONS, Repair, Schema, Violation};
-use crate::json::{Kind, Member, Object, Value};
+use crate::json::{Kind, Member, Object, Str, Value};
 use crate::span::Span;
 use crate::suggest;
 
@@ -58,6 +58,8 @@ impl<'d> Step<'d> {
 struct Place<'d> {
     value: Value<'d>,
     steps: Vec<Step<'d>>,
+    /// The id of the hypothesis that it lies in, or is.
+    id: Option<&'d str>,
 }
 
 impl<'d> Place<'d> {
@@ -86,7 +88,7 @@ impl<'d> Place<'d> {
     /// What to call it: "hypothesis H1", "`links.qwen35` of hypothesis H1", "`family`".
     fn name(&self) -> String {
         let whole = match self.hypothesis() {
-            Some((number, value)) => match id(value) {
+            Some((number, _)) => match self.id.filter(|id| !id.trim().is_empty()) {
                 Some(id) => format!("hypothesis {}", cut(id, QUOTED)),
                 None => format!("hypothesis {number}"),
             },
@@ -123,12 +125,6 @@ impl<'d> Place<'d> {
             None => head(self.value),
         }
     }
-}
-
-/// The id of a hypothesis, if it has one to name it by.
-fn id(hypothesis: Value<'_>) -> Option<&str> {
-    let id = hypothesis.get("id")?.as_str()?.value();
-    (!id.trim().is_empty()).then_some(id)
 }
 
 /// A value's characters; of a container only the opening bracket.
@@ -295,7 +291,7 @@ impl<'d> Writer<'d> {
     // Places.
 
     fn place(&mut self, path: &Location) -> Option<Place<'d>> {
-        let mut place = Place { value: self.root, steps: Vec::new() };
+        let mut place = Place { value: self.root, steps: Vec::new(), id: None };
         for segment in path.segments() {
             let step = match segment {
                 LocationSegment::Property(name) => {
@@ -307,6 +303,13 @@ impl<'d> Writer<'d> {
             };
             place.value = step.value();
             place.steps.push(step);
+            if place.steps.len() == 2
+                && let Some((_, hypothesis)) = place.hypothesis()
+                && let Some(hypothesis) = hypothesis.as_object()
+            {
+                let id = self.member(hypothesis, "id").and_then(|member| member.value.as_str());
+                place.id = id.map(Str::value);
+            }
         }
         Some(place)
     }
@@ -344,8 +347,7 @@ impl<'d> Writer<'d> {
             self.dropped += 1;
             return;
         }
-        let hypothesis = place.hypothesis().and_then(|(_, value)| value.get("id")?.as_str());
-        violation.hypothesis = hypothesis.map(|id| id.value().to_owned());
+        violation.hypothesis = place.id.map(str::to_owned);
         self.found.push(violation);
     }
 
@@ -407,7 +409,8 @@ impl<'d> Writer<'d> {
                 };
                 self.say(place, span, message);
             }
-            Fault::Pattern { .. } if self.schema.is_embedded && place.is_at(&["frames"]) => {
+            // Of the embedded schema, whose `pattern` is `LazyPattern`.
+            Fault::Custom { .. } if place.is_at(&["frames"]) => {
                 self.control_character(place);
             }
             Fault::MaxItems { limit } => {
@@ -443,7 +446,7 @@ impl<'d> Writer<'d> {
             self.schema.is_embedded && place.is_some_and(|place| place.is_at(names))
         };
         let depth = place.map_or(0, |place| place.inner().len());
-        let size = |noun: &str| count(value.map_or(0, |value| size(value)), noun);
+        let sized = |noun: &str| count(value.map_or(0, size), noun);
         match kind {
             Fault::Type { kind } => {
                 let is = value.map_or("a string", noun);
@@ -466,32 +469,32 @@ impl<'d> Writer<'d> {
                 };
                 format!("{subject} is {is}, not {}", list(&kinds))
             }
-            Fault::MinLength { limit: 1 } if own(&["_reglint", "allow"]) => {
-                format!("{subject} is empty; an allowance needs a reason")
-            }
-            Fault::Pattern { .. } if own(&["_reglint", "allow"]) => {
-                format!("{subject} is blank; an allowance needs a reason")
+            // Of the embedded schema, whose `pattern` is `LazyPattern`.
+            Fault::Custom { .. } if own(&["_reglint", "allow"]) => {
+                let is_empty = value.is_some_and(|value| size(value) == 0);
+                let is = if is_empty { "empty" } else { "blank" };
+                format!("{subject} is {is}; an allowance needs a reason")
             }
             Fault::MinLength { limit: 1 }
             | Fault::MinItems { limit: 1 }
             | Fault::MinProperties { limit: 1 } => format!("{subject} is empty"),
             Fault::MinLength { limit } => {
-                format!("{subject} has {}, fewer than {limit}", size("character"))
+                format!("{subject} has {}, fewer than {limit}", sized("character"))
             }
             Fault::MaxLength { limit } => {
-                format!("{subject} has {}, more than {limit}", size("character"))
+                format!("{subject} has {}, more than {limit}", sized("character"))
             }
             Fault::MinItems { limit } => {
-                format!("{subject} has {}, fewer than {limit}", size("item"))
+                format!("{subject} has {}, fewer than {limit}", sized("item"))
             }
             Fault::MaxItems { limit } => {
-                format!("{subject} has {}, more than {limit}", size("item"))
+                format!("{subject} has {}, more than {limit}", sized("item"))
             }
             Fault::MinProperties { limit } => {
-                format!("{subject} has {}, fewer than {limit}", size("member"))
+                format!("{subject} has {}, fewer than {limit}", sized("member"))
             }
             Fault::MaxProperties { limit } => {
-                format!("{subject} has {}, more than {limit}", size("member"))
+                format!("{subject} has {}, more than {limit}", sized("member"))
             }
             Fault::Maximum { .. } if value.is_some_and(is_infinite) => {
                 format!("{subject} is {shown}, which is infinite for Python")
@@ -559,6 +562,7 @@ impl<'d> Writer<'d> {
         let known = self.known_names(schema_path);
         let known: Vec<_> =
             known.iter().map(String::as_str).filter(|name| object.get(name).is_none()).collect();
+        let whole = place.name();
         let mut taken = HashSet::new();
         for name in names {
             let Some(member) = self.member(object, name) else { continue };
@@ -575,7 +579,6 @@ impl<'d> Writer<'d> {
                     suggest::nearest(name, free).map(str::to_owned)
                 }
             };
-            let whole = place.name();
             let within = if place.steps.is_empty() {
                 "at the top of the register".to_owned()
             } else {
