@@ -4,9 +4,9 @@
 //! is letters, marks, numbers, punctuation, symbols and the plain space. Everything else is spelled
 //! as JSON escapes it, `\u202e` (two such for a character beyond U+FFFF), or `\n`, `\r`, `\t`:
 //! controls, characters that turn the direction of writing, that have no width or no assignment,
-//! spaces that look like the plain one, variation selectors and joiners (so that an emoji joined of
-//! several is shown as its parts). A spelling of JSON, because
-//! a reader of a register knows it and can paste it there. A backslash stays a single one.
+//! spaces that look like the plain one, variation selectors and joiners (an emoji joined of several
+//! is shown as its parts). A spelling of JSON, because a reader of a register knows it and can paste
+//! it there. A backslash stays a single one.
 //!
 //! The classes are Unicode's general categories; the width is that of the `unicode-width` crate,
 //! because codespan-reporting places its carets by it.
