@@ -4,8 +4,9 @@
 //! is letters, marks, numbers, punctuation, symbols and the plain space. Everything else is spelled
 //! as JSON escapes it, `\u202e` (two such for a character beyond U+FFFF), or `\n`, `\r`, `\t`:
 //! controls, characters that turn the direction of writing, that have no width or no assignment,
-//! spaces that look like the plain one, variation selectors and joiners. A spelling of JSON, because
-//! a reader of a register knows it and can paste it there. A backslash stays a single one.
+//! spaces that look like the plain one, variation selectors and joiners (an emoji joined of several
+//! is shown as its parts). A spelling of JSON, because a reader of a register knows it and can paste
+//! it there. A backslash stays a single one.
 //!
 //! The classes are Unicode's general categories; the width is that of the `unicode-width` crate,
 //! because codespan-reporting places its carets by it.
@@ -42,6 +43,8 @@ pub(super) fn columns(ch: char) -> Option<usize> {
         | Is::SpaceSeparator => None,
         // Where a terminal's table may say otherwise, the place of the caret would be a guess.
         Is::NonspacingMark | Is::EnclosingMark => (width == 0).then_some(0),
+        // Vowel signs: letters that everyone can see; of their width terminals say 0 or 1.
+        Is::SpacingMark => (width <= 1).then_some(width),
         Is::OtherLetter if is_joining_jamo(ch) => (width == 0).then_some(0),
         _ => (width == 1 || width == 2).then_some(width),
     }
@@ -125,7 +128,7 @@ mod tests {
     #[test]
     fn shows_what_can_be_seen() {
         for (text, width) in
-            [("aZ~ \\", 1), ("µ→é—…�", 1), ("字😀ｆ", 2), ("\u{301}\u{20dd}\u{1161}", 0)]
+            [("aZ~ \\", 1), ("µ→é—…�", 1), ("字😀ｆ", 2), ("\u{301}\u{20dd}\u{1161}\u{bbe}", 0)]
         {
             for ch in text.chars() {
                 assert_eq!(columns(ch), Some(width), "{ch:?}");

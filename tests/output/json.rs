@@ -84,7 +84,7 @@ fn the_schema_knows_each_member() {
         serde_json::from_str(&render(Format::Json, &report, &sources, &Options::default()))
             .unwrap();
     let mut pointers = Vec::new();
-    collect(&value, String::new(), &mut pointers);
+    collect(&value, "", &mut pointers);
     assert!(pointers.len() > 60, "{pointers:?}");
     for pointer in pointers {
         let (parent, name) = pointer.rsplit_once('/').unwrap();
@@ -130,17 +130,17 @@ fn the_schema_tells_what_each_member_is() {
 }
 
 /// The pointers of all members of `value`.
-fn collect(value: &Value, at: String, pointers: &mut Vec<String>) {
+fn collect(value: &Value, at: &str, pointers: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for (name, value) in members {
                 pointers.push(format!("{at}/{name}"));
-                collect(value, format!("{at}/{name}"), pointers);
+                collect(value, &format!("{at}/{name}"), pointers);
             }
         }
         Value::Array(items) => {
             for (index, value) in items.iter().enumerate() {
-                collect(value, format!("{at}/{index}"), pointers);
+                collect(value, &format!("{at}/{index}"), pointers);
             }
         }
         _ => {}

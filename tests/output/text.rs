@@ -558,7 +558,9 @@ fn shown(ch: char, column: usize) -> String {
         _ if "\u{1b}\u{0}\u{9b}\u{202e}\u{2066}\u{200b}\u{feff}\u{2028}\u{a0}\u{e0041}\u{fe0f}"
             .contains(ch) =>
         {
-            ch.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+            ch.encode_utf16(&mut [0; 2])
+                .iter()
+                .fold(String::new(), |out, unit| out + &format!("\\u{unit:04x}"))
         }
         _ => ch.into(),
     }
