@@ -208,8 +208,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
     let mut cli = Cli::from_arg_matches(&matches)?;
     if let Some((_, matches)) = matches.subcommand() {
         let mut levels = Vec::new();
-        for (name, level) in
-            [("deny", Level::Deny), ("warn", Level::Warn), ("allow", Level::Allow)]
+        for (name, level) in [("deny", Level::Deny), ("warn", Level::Warn), ("allow", Level::Allow)]
         {
             let places = matches.indices_of(name).into_iter().flatten();
             let rules = matches.get_many::<String>(name).into_iter().flatten();
@@ -313,7 +312,8 @@ mod tests {
 
     #[test]
     fn levels_keep_their_order() {
-        let Command::Check(check) = parsed("-D warnings a -A id-style -D id-style --warn x").command
+        let Command::Check(check) =
+            parsed("-D warnings a -A id-style -D id-style --warn x").command
         else {
             panic!()
         };

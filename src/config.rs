@@ -128,7 +128,8 @@ impl<'t> Reader<'t> {
                         return Err(self.fault(value.span().start, message, None));
                     }
                     for glob in &config.registers {
-                        path_glob(glob).map_err(|words| self.fault(value.span().start, words, None))?;
+                        path_glob(glob)
+                            .map_err(|words| self.fault(value.span().start, words, None))?;
                     }
                 }
                 "exclude" => {
@@ -186,15 +187,15 @@ impl<'t> Reader<'t> {
     fn levels(&self, value: &Value<'t>) -> Result<Vec<(&'static Rule, Level)>, Error> {
         let mut levels = Vec::new();
         for (name, value) in self.table(value)? {
-            let rule = find_rule(name.get_ref()).map_err(|(message, hint)| {
-                self.fault(name.span().start, message, hint)
-            })?;
+            let rule = find_rule(name.get_ref())
+                .map_err(|(message, hint)| self.fault(name.span().start, message, hint))?;
             let word = self.string(value)?;
             let known = [Level::Deny, Level::Warn, Level::Allow];
-            let level = known.into_iter().find(|level| level.as_str() == word).ok_or_else(|| {
-                let hint = suggest::or_all(&word, &known.map(Level::as_str));
-                self.fault(value.span().start, format!("unknown level `{word}`"), Some(hint))
-            })?;
+            let level =
+                known.into_iter().find(|level| level.as_str() == word).ok_or_else(|| {
+                    let hint = suggest::or_all(&word, &known.map(Level::as_str));
+                    self.fault(value.span().start, format!("unknown level `{word}`"), Some(hint))
+                })?;
             levels.push((rule, level));
         }
         Ok(levels)
@@ -282,7 +283,11 @@ impl Exclude {
     pub fn add(&mut self, glob: &str) -> Result<(), String> {
         let trimmed = glob.trim_end_matches('/');
         let built = build_glob(trimmed)?;
-        if trimmed.contains('/') { self.paths.push(built) } else { self.names.push(built) }
+        if trimmed.contains('/') {
+            self.paths.push(built)
+        } else {
+            self.names.push(built)
+        }
         self.compiled = std::sync::OnceLock::new();
         Ok(())
     }
@@ -354,7 +359,10 @@ mod tests {
             "reglint.toml:1:12: unknown consumer `ruby` (known: `python`, `python-3.11`, \
              `python-3.12`, `python-3.13`, `python-3.14`, `rust`)"
         );
-        assert_eq!(refused("exclude = 3"), "reglint.toml:1:11: expected a list of strings, found integer");
+        assert_eq!(
+            refused("exclude = 3"),
+            "reglint.toml:1:11: expected a list of strings, found integer"
+        );
         assert!(refused("registers = ['[']").starts_with("reglint.toml:1:13: `[` is not a glob"));
         assert!(refused("registers = ").starts_with("reglint.toml:1:"));
         assert!(refused("a = 1\na = 2").starts_with("reglint.toml:2:1"));

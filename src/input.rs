@@ -52,7 +52,9 @@ pub fn read(request: &Request<'_>) -> Input {
             list.stdin = true;
         } else if path.is_dir() {
             list_folder(request, path, &mut list);
-        } else if !(request.force_exclude && request.config.exclude.matches(&request.absolute(path))) {
+        } else if !(request.force_exclude
+            && request.config.exclude.matches(&request.absolute(path)))
+        {
             list.files.push(Wanted { path: path.clone(), role: Role::Named });
         }
     }
@@ -100,7 +102,8 @@ fn list_configured(request: &Request<'_>, list: &mut Listing) {
         }
         for path in walk(request, &start, &mut list.errors) {
             if path.strip_prefix(&config.root).is_ok_and(|path| matcher.is_match(path)) {
-                list.files.push(Wanted { path: relative(&path, request.folder), role: Role::Named });
+                list.files
+                    .push(Wanted { path: relative(&path, request.folder), role: Role::Named });
             }
         }
     }
@@ -138,7 +141,9 @@ fn walk(request: &Request<'_>, folder: &Path, errors: &mut Vec<Error>) -> Vec<Pa
             }
             Err(error) => errors.push(Error::Read {
                 path: folder.display().to_string(),
-                source: error.into_io_error().unwrap_or_else(|| io::Error::other("cannot be listed")),
+                source: error
+                    .into_io_error()
+                    .unwrap_or_else(|| io::Error::other("cannot be listed")),
                 hint: None,
             }),
         }
@@ -184,7 +189,8 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
         if let Some(path) = request.stdin_filename {
             seen.insert(request.absolute(path));
         }
-        read_bounded(&shown, io::stdin().lock(), 0, MAX_BYTES).map(|bytes| Source::new(shown, bytes))
+        read_bounded(&shown, io::stdin().lock(), 0, MAX_BYTES)
+            .map(|bytes| Source::new(shown, bytes))
     });
     let wanted: Vec<Wanted> = list
         .files

@@ -81,11 +81,7 @@ fn written(result: io::Result<()>) -> Result<(), Error> {
     }
 }
 
-fn execute(
-    command: &Command,
-    is_terminal: bool,
-    out: &mut dyn Write,
-) -> Result<ExitStatus, Error> {
+fn execute(command: &Command, is_terminal: bool, out: &mut dyn Write) -> Result<ExitStatus, Error> {
     let clean = |result| written(result).map(|()| ExitStatus::Clean);
     match command {
         Command::Check(check) => self::check(check, is_terminal, out),
@@ -105,11 +101,7 @@ fn execute(
 }
 
 /// `reglint check`: the whole pipeline.
-fn check(
-    check: &cli::Check,
-    is_terminal: bool,
-    out: &mut dyn Write,
-) -> Result<ExitStatus, Error> {
+fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<ExitStatus, Error> {
     let options = &check.options;
     let folder = std::env::current_dir().map_err(|source| Error::Read {
         path: ".".to_owned(),
@@ -188,7 +180,8 @@ fn levels(options: &Options, config: &Config) -> Result<Levels, Error> {
         }
     }
     if !options.select.is_empty() {
-        let selection: Result<Vec<_>, _> = options.select.iter().map(|name| find_rule(name)).collect();
+        let selection: Result<Vec<_>, _> =
+            options.select.iter().map(|name| find_rule(name)).collect();
         levels.select(&selection?);
     }
     Ok(levels)

@@ -143,10 +143,6 @@ impl Spread {
         items: &'i [T],
         each: impl Fn(&'i T) -> R + Sync + Send,
     ) -> Vec<R> {
-        if self.0 {
-            items.par_iter().map(each).collect()
-        } else {
-            items.iter().map(each).collect()
-        }
+        if self.0 { items.par_iter().map(each).collect() } else { items.iter().map(each).collect() }
     }
 }

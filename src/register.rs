@@ -74,7 +74,8 @@ impl<'d> Register<'d> {
     /// All slots, to be given their patterns.
     pub fn slots_mut(&mut self) -> impl Iterator<Item = &mut Slot<'d>> {
         self.hypotheses.iter_mut().flat_map(|hypothesis| {
-            let rest = hypothesis.subcomponents.iter_mut().map(|subcomponent| &mut subcomponent.slot);
+            let rest =
+                hypothesis.subcomponents.iter_mut().map(|subcomponent| &mut subcomponent.slot);
             hypothesis.canonical.iter_mut().chain(rest)
         })
     }
@@ -114,7 +115,9 @@ impl<'d> Hypothesis<'d> {
 
     /// Its slots, the canonical one first.
     pub fn slots(&self) -> impl Iterator<Item = &Slot<'d>> {
-        self.canonical.iter().chain(self.subcomponents.iter().map(|subcomponent| &subcomponent.slot))
+        self.canonical
+            .iter()
+            .chain(self.subcomponents.iter().map(|subcomponent| &subcomponent.slot))
     }
 }
 

@@ -150,7 +150,8 @@ fn label(file: FileId, span: Span, message: impl Into<String>) -> Label {
 
 /// Edits of one file, from places and what is to stand there.
 fn edits(file: FileId, places: &[(Span, String)]) -> Vec<Edit> {
-    let edit = |(span, text): &(Span, String)| Edit { file, span: *span, replacement: text.clone() };
+    let edit =
+        |(span, text): &(Span, String)| Edit { file, span: *span, replacement: text.clone() };
     places.iter().map(edit).collect()
 }
 

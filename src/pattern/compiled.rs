@@ -91,16 +91,15 @@ impl<'t> Pattern<'t> {
     /// # Errors
     /// Why fancy-regex refuses it.
     pub fn rust(&self) -> Result<&fancy_regex::Regex, &RustError> {
-        let compiled = self
-            .rust
-            .get_or_init(|| compile_rust(self.text).map(Box::new).map_err(Box::new));
+        let compiled =
+            self.rust.get_or_init(|| compile_rust(self.text).map(Box::new).map_err(Box::new));
         compiled.as_deref().map_err(|fault| &**fault)
     }
 
     /// Why fancy-regex refuses it, if it does. Compiles it only where that is not plain to see.
     pub fn rust_fault(&self) -> Option<&RustError> {
-        let is_plain = self.rust.get().is_none()
-            && self.ast().is_ok_and(|ast| plain_in_rust(self.text, ast));
+        let is_plain =
+            self.rust.get().is_none() && self.ast().is_ok_and(|ast| plain_in_rust(self.text, ast));
         if is_plain { None } else { self.rust().err() }
     }
 }
@@ -117,7 +116,9 @@ mod tests {
         assert!(plain.ast().is_ok() && plain.rust().is_ok());
         let simple = Pattern::new("a::b|c", Consumer::Rust);
         assert!(simple.rust_fault().is_none() && simple.rust.get().is_none());
-        for special in ["a.b", r"\d", "[a]", "a{2}", "(a)", "a)", "a*", "a+", "a?", "^a", "a$", "a|b"] {
+        for special in
+            ["a.b", r"\d", "[a]", "a{2}", "(a)", "a)", "a*", "a+", "a?", "^a", "a$", "a|b"]
+        {
             assert!(!Pattern::new(special, Consumer::default()).is_literal(), "{special}");
         }
         let broken = Pattern::new("a(", Consumer::default());

@@ -26,7 +26,8 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
         } else {
             format!("Python keeps this value, {kept}, and drops the earlier one without a word")
         };
-        findings.push(finding.with_note(note).with_hypothesis(entry.hypothesis_at(later.name.span())));
+        findings
+            .push(finding.with_note(note).with_hypothesis(entry.hypothesis_at(later.name.span())));
     }
 }
 

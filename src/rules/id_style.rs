@@ -22,9 +22,9 @@ fn letters(id: &str) -> Option<&str> {
     let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     let has_number = after.len() < rest.len();
     let mut parts = after.split(['-', '_']);
-    let is_suffix = parts.next().is_some_and(|suffix| {
-        suffix.len() <= 1 && suffix.chars().all(|c| c.is_ascii_lowercase())
-    });
+    let is_suffix = parts
+        .next()
+        .is_some_and(|suffix| suffix.len() <= 1 && suffix.chars().all(|c| c.is_ascii_lowercase()));
     let are_words =
         parts.all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric()));
     (!letters.is_empty() && has_number && is_suffix && are_words).then_some(letters)

@@ -41,7 +41,8 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
             findings.finding(message, label(entry.file, fault.span(), words)).with_note(note);
         if let EncodingFault::ByteOrderMark(span) = *fault {
             let remove = "remove the byte order mark";
-            finding = finding.with_fix(Fix::single(remove, entry.file, span, "", Applicability::Safe));
+            finding =
+                finding.with_fix(Fix::single(remove, entry.file, span, "", Applicability::Safe));
         }
         if number + 1 == MOST && faults.len() > MOST {
             let rest = faults.len() - MOST;

@@ -45,8 +45,7 @@ fn python_finding(
     findings: &Findings,
 ) -> Diagnostic {
     let message = format!("Python's `re` refuses this pattern: {}", fault.message);
-    let mut finding =
-        findings.finding(message, label(entry.file, slot.locate(fault.span), ""));
+    let mut finding = findings.finding(message, label(entry.file, slot.locate(fault.span), ""));
     if let Some((span, words)) = &fault.related {
         finding = finding.with_related(label(entry.file, slot.locate(*span), words.clone()));
     }

@@ -46,7 +46,11 @@ fn findings(case: &str, arguments: &[&str]) -> Option<(Vec<String>, i32)> {
 
 fn expect(case: &str, arguments: &[&str], expected: &[&str], exit: i32) {
     if let Some((found, code)) = findings(case, arguments) {
-        assert_eq!((found, code), (expected.iter().map(ToString::to_string).collect(), exit), "{case}");
+        assert_eq!(
+            (found, code),
+            (expected.iter().map(ToString::to_string).collect(), exit),
+            "{case}"
+        );
     }
 }
 
