@@ -48,7 +48,7 @@ pub struct Slot<'d> {
     pub pattern: PatternId,
 }
 
-/// Names one distinct pattern text of a run; an index into [`crate::workspace::Patterns`].
+/// Names one distinct pattern text of a run; an index into the workspace's patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PatternId(pub u32);
 

@@ -65,5 +65,5 @@ fn public_complaints_are_answered() {
     expect("14", &["registers/b.json", "registers/a.json"], &["duplicate-id@5:13"], 1);
     expect("23", &["r.json"], &["invalid-encoding@1:1"], 1);
     expect("25", &["r.json"], &["invalid-pattern@1:85"], 1);
-    expect("30", &["r.json"], &["duplicate-id@12:13", "duplicate-id@19:13"], 1);
+    expect("30", &["r.json"], &["duplicate-id@19:13", "duplicate-id@26:13"], 1);
 }

@@ -36,7 +36,7 @@ pub fn reglint(folder: &Path) -> Command {
 
 /// Runs a line of a transcript, without its `$ `, and gives what it showed.
 pub fn run_line(line: &str, folder: &Path) -> String {
-    let output = if line.contains(['|', '<', '>', ';', '*']) {
+    let output = if line.contains(['|', '<', '>', ';', '*', '&']) {
         // A shell line: the tests' own `reglint` in front of any other.
         let shell = format!("reglint() {{ \"{REGLINT}\" \"$@\"; }}\n{line}");
         let mut command = Command::new("sh");
