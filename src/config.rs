@@ -284,9 +284,9 @@ impl Exclude {
         let trimmed = glob.trim_end_matches('/');
         let built = build_glob(trimmed)?;
         if trimmed.contains('/') {
-            self.paths.push(built)
+            self.paths.push(built);
         } else {
-            self.names.push(built)
+            self.names.push(built);
         }
         self.compiled = std::sync::OnceLock::new();
         Ok(())

@@ -185,7 +185,7 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
 
     let mut seen = HashSet::new();
     let stdin = list.stdin.then(|| {
-        let shown = request.stdin_filename.map_or(STDIN.into(), |path| shown(path));
+        let shown = request.stdin_filename.map_or(STDIN.into(), shown);
         if let Some(path) = request.stdin_filename {
             seen.insert(request.absolute(path));
         }

@@ -4,7 +4,10 @@
 
 /// The candidate that `name` is most likely a slip of: the fewest edits, not more than a third of
 /// the name's length. Case and the choice between `-` and `_` count for nothing.
-pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+pub(crate) fn nearest<'c>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> Option<&'c str> {
     let fold = |text: &str| text.to_lowercase().replace('-', "_");
     let folded = fold(name);
     // Beyond this length no known name is near, and the distance would be quadratic work.
@@ -21,12 +24,12 @@ pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) ->
 }
 
 /// The hint for one candidate.
-pub fn did_you_mean(candidate: &str) -> String {
+pub(crate) fn did_you_mean(candidate: &str) -> String {
     format!("did you mean `{candidate}`?")
 }
 
 /// The hint for a name among a few: the nearest one, else all of them.
-pub fn or_all(name: &str, candidates: &[&str]) -> String {
+pub(crate) fn or_all(name: &str, candidates: &[&str]) -> String {
     nearest(name, candidates.iter().copied()).map_or_else(
         || {
             let list: Vec<_> = candidates.iter().map(|known| format!("`{known}`")).collect();

@@ -468,7 +468,7 @@ fn escape(text: &str, fault: &mut PatternError) {
         ),
         Some('G') => fault.notes.push("in PCRE `\\G` is where the last match ended".into()),
         Some('X') => {
-            fault.notes.push("in PCRE `\\X` is a character with its combining marks".into())
+            fault.notes.push("in PCRE `\\X` is a character with its combining marks".into());
         }
         Some('C') => fault.notes.push("in PCRE `\\C` is a single byte".into()),
         Some(c) if c.is_ascii_alphanumeric() && !matches!(c, 'A' | 'B' | 'Z' | 'z' | 'k' | 'g') => {

@@ -138,11 +138,6 @@ fn decapitalized(message: &str) -> String {
     }
 }
 
-/// Whether `text` is a short text without anything that means something in a pattern.
-pub(super) fn is_plain_text(text: &str) -> bool {
-    text.len() <= 1000 && text.bytes().all(is_plain)
-}
-
 /// Whether fancy-regex is known to accept `text`, whose tree is `ast`: letters, digits, escaped
 /// punctuation, small groups and alternations of them, and simple repeats. True of most patterns
 /// that name a frame, and a hundredth of the time that compiling takes.

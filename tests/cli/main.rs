@@ -2,6 +2,8 @@
 //!
 //! One binary for all of it, so that it is linked once.
 
+#![allow(unreachable_pub, missing_docs, clippy::print_stderr, clippy::unwrap_used)]
+
 mod architecture;
 mod cases;
 mod documentation;
