@@ -55,11 +55,13 @@ pub enum Command {
     Explain {
         /// The rule's name
         rule: Option<String>,
+        /// Options of every command.
         #[command(flatten)]
         options: Options,
     },
     /// List the rules
     Rules {
+        /// Options of every command.
         #[command(flatten)]
         options: Options,
     },
@@ -68,6 +70,7 @@ pub enum Command {
         /// Of what
         #[arg(default_value = "register")]
         of: SchemaName,
+        /// Options of every command.
         #[command(flatten)]
         options: Options,
     },
@@ -97,6 +100,7 @@ pub struct Check {
 
 /// The options, the same in every place of the command line.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of the command line.
 pub struct Options {
     /// How to show findings
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]

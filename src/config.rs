@@ -229,7 +229,11 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The rule of that name, or what to say of it and what was probably meant.
+/// The rule of that name.
+///
+/// # Errors
+///
+/// What to say of it, and what was probably meant.
 pub fn find_rule(name: &str) -> Result<&'static Rule, (String, Option<String>)> {
     rules::find(name).ok_or_else(|| {
         let names: Vec<&str> = rules::RULES.iter().map(|rule| rule.name).collect();
@@ -299,9 +303,9 @@ impl Exclude {
         }
         let set = |globs: &[globset::Glob]| {
             let mut builder = GlobSetBuilder::new();
-            globs.iter().for_each(|glob| {
+            for glob in globs {
                 builder.add(glob.clone());
-            });
+            }
             builder.build().unwrap_or_default()
         };
         let (names, paths) = self.compiled.get_or_init(|| (set(&self.names), set(&self.paths)));

@@ -67,6 +67,10 @@ impl Default for Options {
 
 /// Writes `report` in `format`. The diagnostics point into `sources`.
 ///
+/// # Errors
+///
+/// What the writer says.
+///
 /// Writes in few, large pieces.
 ///
 /// # Errors
@@ -86,6 +90,10 @@ pub fn write(
 }
 
 /// Writes the list of `rules` in `format`.
+///
+/// # Errors
+///
+/// What the writer says.
 pub fn catalogue(rules: &[Rule], format: Format, out: &mut dyn io::Write) -> io::Result<()> {
     match format {
         Format::Text | Format::Concise => catalogue::write_text(rules, out),

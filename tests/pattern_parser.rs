@@ -1,5 +1,6 @@
 //! The parser against tables of our own: what it accepts and refuses, how it reads, where it points.
 #![allow(missing_docs, clippy::print_stderr)]
+#![allow(clippy::format_collect)]
 
 mod support;
 

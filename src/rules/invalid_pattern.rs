@@ -68,7 +68,8 @@ fn rust_finding(
 fn in_pythons_words(pattern: &Pattern<'_>, fault: &PatternError, versions: Versions) -> String {
     let mut note = format!("`re.compile` says \"{}\"", fault.python);
     if fault.refused_by != versions {
-        note += &format!(" in Python {}", fault.refused_by);
+        note.push_str(" in Python ");
+        note.push_str(&fault.refused_by.to_string());
     }
     if pattern.rust().is_ok() {
         note += "; Rust's fancy-regex accepts the pattern";
