@@ -1,0 +1,46 @@
+//! What the two product searches have in common: nodes in breadth-first order, and how a search ends.
+//! Uses `alphabet`.
+
+use super::Reason;
+use super::alphabet::{Alphabet, Symbol};
+
+/// How a search ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// There is no such frame.
+    No,
+    /// A shortest such frame.
+    Yes(String),
+    /// Not known, and why.
+    Unknown(Reason),
+}
+
+/// The frames met so far, as a tree of last characters.
+#[derive(Debug)]
+pub(crate) struct Trail {
+    nodes: Vec<(u32, Symbol)>,
+}
+
+impl Trail {
+    /// Only the empty text, number 0.
+    pub(crate) fn new() -> Self {
+        Self { nodes: vec![(0, 0)] }
+    }
+
+    /// The text of `parent` and one character more.
+    pub(crate) fn push(&mut self, parent: u32, symbol: Symbol) {
+        self.nodes.push((parent, symbol));
+    }
+
+    /// The text of a node.
+    pub(crate) fn text(&self, node: u32, alphabet: &Alphabet) -> String {
+        let mut chars = Vec::new();
+        let mut at = node;
+        while at != 0 {
+            let Some(&(parent, symbol)) = self.nodes.get(at as usize) else { break };
+            chars.push(alphabet.char(symbol));
+            at = parent;
+        }
+        chars.iter().rev().collect()
+    }
+}
