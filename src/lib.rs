@@ -2,5 +2,6 @@
 
 pub mod diagnostic;
 pub mod fix;
+pub mod pattern;
 pub mod source;
 pub mod span;

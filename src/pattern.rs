@@ -1,0 +1,29 @@
+//! The consumer's dialect: CPython's `re` for text patterns, as a syntax tree with spans, and what
+//! fancy-regex makes of the same text.
+//!
+//! Uses `span` only. Offsets are in **bytes of the decoded pattern** throughout.
+
+mod aliases;
+pub mod ast;
+mod error;
+mod names;
+mod parser;
+mod repair;
+pub mod unicode;
+mod versions;
+
+pub use ast::Ast;
+pub use error::{ErrorKind, PatternError, Repair};
+pub use unicode::{is_digit, is_space, is_word};
+pub use versions::{Python, Versions};
+
+/// Parses `text` as CPython's `re.compile` would in every one of `versions`.
+///
+/// Takes time and memory linear in `text`, and no more stack for a deeper pattern. No tree is
+/// deeper than 2,000 nodes, so it can be walked and dropped by recursion.
+///
+/// # Errors
+/// The first fault that one of the versions finds, see [`PatternError`].
+pub fn parse(text: &str, versions: Versions) -> Result<Ast, Box<PatternError>> {
+    parser::parse(text, versions)
+}
