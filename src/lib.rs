@@ -2,6 +2,7 @@
 
 pub mod diagnostic;
 pub mod fix;
+pub mod overlap;
 pub mod pattern;
 pub mod source;
 pub mod span;

@@ -68,7 +68,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::pattern::ast::Ast;
-use alphabet::{Alphabet, Sets};
+use alphabet::Alphabet;
 use charset::CharSet;
 use landmark::Identifiers;
 use matcher::{Match, Matcher, Outcome};
@@ -116,7 +116,7 @@ pub enum Bound {
     States,
     /// A pattern's automaton has more than 1,048,576 places or edges, repeats written out.
     Size,
-    /// A pattern is nested more than 1,200 deep.
+    /// A pattern is nested more than 2,048 deep.
     Depth,
     /// The patterns tell apart more than 161 classes of characters beyond ASCII.
     Characters,
@@ -134,7 +134,7 @@ impl fmt::Display for Reason {
             Self::Atomic => "an atomic group or possessive repeat of variable width has no exact form",
             Self::Bound(Bound::States) => "the search hit its budget of states",
             Self::Bound(Bound::Size) => "a pattern has more than 1,048,576 places when its repeats are written out",
-            Self::Bound(Bound::Depth) => "a pattern is nested more than 1,200 deep",
+            Self::Bound(Bound::Depth) => "a pattern is nested more than 2,048 deep",
             Self::Bound(Bound::Characters) => "the patterns tell too many characters beyond ASCII apart",
             Self::Bound(Bound::Lookarounds) => "the lookarounds depend on more than 1,000 states at once",
             Self::Bound(Bound::Steps) => "confirming a witness took more than 2,000,000 steps",
@@ -413,8 +413,7 @@ fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind) -> Relation {
     let text = match a.sample() {
         Sample::Frame(text) => text,
         Sample::None => return Relation::bare(Kind::None),
-        Sample::Undecided(reason) if kind == Kind::Equal && !a.is_exact() => {
-            let _ = reason;
+        Sample::Undecided(_) if kind == Kind::Equal && !a.is_exact() => {
             return Relation::bare(Kind::Equal);
         }
         Sample::Undecided(reason) => return Relation::bare(Kind::Undecided(reason.clone())),

@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::charset::{CharSet, in_frames, is_word, perl};
+use super::charset::{CharSet, is_word, perl};
 use crate::pattern::ast::PerlClass;
 
 /// How many symbols an alphabet can have.
@@ -136,11 +136,6 @@ impl Sets {
         }
         Self { sets, masks, usual: all_usual, classes }
     }
-
-    /// The sets themselves.
-    pub(crate) fn sets(&self) -> &[CharSet] {
-        &self.sets
-    }
 }
 
 /// The ASCII symbols of a set.
@@ -261,26 +256,6 @@ impl Alphabet {
     pub(crate) fn is_underscore(symbol: Symbol) -> bool {
         symbol == UNDERSCORE
     }
-
-    /// The symbol of a character: the one whose characters behave as it does.
-    pub(crate) fn symbol_of(&self, c: char, a: &Sets, b: &Sets) -> Option<Symbol> {
-        if !in_frames(c) {
-            return None;
-        }
-        if let Some(symbol) = ASCII.find(c) {
-            return Some(symbol as u8);
-        }
-        let alike = |symbol: usize, sample: char| {
-            is_word(sample, false) == is_word(c, false)
-                && [a, b].iter().enumerate().all(|(side, sets)| {
-                    sets.sets
-                        .iter()
-                        .enumerate()
-                        .all(|(i, set)| set.has(c) == self.mask(side, i as u32).has(symbol as u8))
-                })
-        };
-        (ASCII_COUNT..self.chars.len()).find(|&symbol| alike(symbol, self.chars[symbol])).map(|symbol| symbol as u8)
-    }
 }
 
 /// A class of characters beyond ASCII that all sets treat alike.
@@ -364,10 +339,9 @@ mod tests {
     fn characters_beyond_ascii_get_symbols_where_a_set_needs_them() {
         let sets = Sets::new(vec![CharSet::single('é'), CharSet::new(vec![(0xE0, 0xFF)])]);
         let alphabet = Alphabet::new(&sets, &sets).unwrap();
-        let symbol = alphabet.symbol_of('é', &sets, &sets).unwrap();
-        assert_eq!(alphabet.char(symbol), 'é');
-        assert!(alphabet.mask(0, 0).has(symbol) && alphabet.mask(0, 1).has(symbol));
-        let other = alphabet.symbol_of('à', &sets, &sets).unwrap();
-        assert!(!alphabet.mask(0, 0).has(other) && alphabet.mask(0, 1).has(other));
+        let symbols: Vec<Symbol> = alphabet.live.iter().filter(|&symbol| alphabet.mask(0, 1).has(symbol)).collect();
+        let special = |symbol: &Symbol| alphabet.mask(0, 0).has(*symbol);
+        assert_eq!(symbols.iter().filter(|symbol| special(symbol)).map(|&s| alphabet.char(s)).collect::<Vec<_>>(), ['é']);
+        assert!(symbols.iter().any(|symbol| !special(symbol)));
     }
 }

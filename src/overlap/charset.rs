@@ -1,14 +1,13 @@
 //! Sets of characters as CPython's `re` reads them.
 //!
 //! A set is a list of ranges of scalar values. What a leaf of the syntax tree matches, its flags
-//! included, is worked out here once; everything above deals in sets only. Uses `pattern::ast`.
+//! included, is worked out here once; everything above deals in sets only. Uses `pattern`.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
-
-use regex_syntax::hir::{Class as HirClass, HirKind};
+use std::sync::OnceLock;
 
 use crate::pattern::ast::{Class, ClassItemKind, Flags, PerlClass};
+use crate::pattern::unicode;
 
 /// The last scalar value.
 const LAST: u32 = 0x10_FFFF;
@@ -93,42 +92,24 @@ impl CharSet {
     }
 }
 
-/// Reads a class of `regex-syntax` into a set; the tables are the only thing taken from there.
-fn table(class: &str) -> CharSet {
-    let Ok(hir) = regex_syntax::Parser::new().parse(class) else { return CharSet::default() };
-    match hir.kind() {
-        HirKind::Class(HirClass::Unicode(class)) => {
-            CharSet::new(class.iter().map(|r| (r.start() as u32, r.end() as u32)).collect())
-        }
-        _ => CharSet::default(),
-    }
-}
-
 /// The set of a Perl class, shared by all that ask for it.
-pub(crate) fn perl(class: PerlClass, ascii: bool) -> Arc<CharSet> {
-    static SETS: [OnceLock<Arc<CharSet>>; 6] = [const { OnceLock::new() }; 6];
-    let (at, spelling) = match (class, ascii) {
-        (PerlClass::Digit, false) => (0, r"\p{Nd}"),
-        (PerlClass::Space, false) => (1, r"[\p{White_Space}\x1C-\x1F]"),
-        (PerlClass::Word, false) => (2, r"[\p{L}\p{N}_]"),
-        (PerlClass::Digit, true) => (3, r"[0-9]"),
-        (PerlClass::Space, true) => (4, r"[ \t\n\r\f\x0B]"),
-        (PerlClass::Word, true) => (5, r"[a-zA-Z0-9_]"),
+pub(crate) fn perl(class: PerlClass, ascii: bool) -> &'static CharSet {
+    static SETS: [OnceLock<CharSet>; 6] = [const { OnceLock::new() }; 6];
+    let unicode = |ranges: &unicode::Ranges| ranges.iter().map(|&(start, end)| (start as u32, end as u32)).collect();
+    let (at, make): (usize, &dyn Fn() -> Vec<(u32, u32)>) = match (class, ascii) {
+        (PerlClass::Digit, false) => (0, &|| unicode(unicode::digit_ranges())),
+        (PerlClass::Space, false) => (1, &|| unicode(unicode::space_ranges())),
+        (PerlClass::Word, false) => (2, &|| unicode(unicode::word_ranges())),
+        (PerlClass::Digit, true) => (3, &|| vec![(0x30, 0x39)]),
+        (PerlClass::Space, true) => (4, &|| vec![(0x09, 0x0D), (0x20, 0x20)]),
+        (PerlClass::Word, true) => (5, &|| vec![(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]),
     };
-    SETS[at].get_or_init(|| Arc::new(table(spelling))).clone()
+    SETS[at].get_or_init(|| CharSet::new(make()))
 }
 
 /// Whether `c` is a word character: `\w`, with `ascii` that of `(?a)`.
 pub(crate) fn is_word(c: char, ascii: bool) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_alphanumeric() || c == '_';
-    }
-    !ascii && perl(PerlClass::Word, false).has(c)
-}
-
-/// Whether a frame may have `c`: it is no control character.
-pub(crate) fn in_frames(c: char) -> bool {
-    !c.is_control()
+    if ascii { c.is_ascii() && unicode::is_word(c) } else { unicode::is_word(c) }
 }
 
 /// The lower case of `c` as `re` takes it: the first character of the full mapping.

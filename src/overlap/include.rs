@@ -13,7 +13,7 @@
 
 use std::rc::Rc;
 
-use super::alphabet::{Alphabet, Mask, Symbol};
+use super::alphabet::{Alphabet, Mask};
 use super::guard::Guard;
 use super::hash::{Map, Set};
 use super::program::{MATCH, Program};
@@ -289,18 +289,4 @@ fn step(walker: &mut Walker<'_>, node: Node, place: Place, skip_before: bool, ne
         next.clear();
         next.push((DONE, Guard::TRUE));
     }
-}
-
-/// Whether a program claims the frame made of these symbols.
-pub(crate) fn claims(program: &Program, alphabet: &Alphabet, side: usize, text: &[Symbol]) -> bool {
-    let mut automaton = Deterministic::new(Walker::new(program, alphabet, side));
-    let (mut set, mut context, mut prev) = (0, 0, START);
-    for &symbol in text {
-        match automaton.step(set, Place { prev, context, next: Some(symbol) }) {
-            Some(after) => (set, context) = after,
-            None => return true,
-        }
-        prev = prev_of(alphabet, symbol);
-    }
-    automaton.step(set, Place { prev, context, next: None }).is_none()
 }

@@ -23,7 +23,7 @@ pub const MAX_STEPS: u32 = 2_000_000;
 const MAX_MATCHES: usize = 20_000;
 
 /// The deepest nesting that is followed.
-const MAX_DEPTH: usize = 1_200;
+const MAX_DEPTH: usize = 2_048;
 
 /// What a search found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

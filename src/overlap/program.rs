@@ -34,7 +34,7 @@ pub(crate) const SPELLED_CLASS: usize = 16;
 const MAX_SIZE: u64 = 1 << 20;
 
 /// The deepest nesting that is followed.
-const MAX_DEPTH: usize = 1_200;
+const MAX_DEPTH: usize = 2_048;
 
 /// The most repeats that are written out one by one inside an atomic group.
 const MAX_UNROLLED: u32 = 64;
@@ -109,8 +109,6 @@ pub(crate) struct Program {
     pub(crate) sets: Sets,
     /// Why it is only an approximation, if so.
     pub(crate) inexact: Option<Reason>,
-    /// Whether it has lookarounds.
-    pub(crate) looks: bool,
 }
 
 impl Program {
@@ -139,14 +137,14 @@ impl Program {
         self.conds.get(edge.conds.0 as usize..edge.conds.1 as usize).unwrap_or_default()
     }
 
-    /// How many states it has.
-    pub(crate) fn len(&self) -> usize {
-        self.states.len()
-    }
-
     /// Whether what stands before a match has no say in it.
     pub(crate) fn ignores_left(&self) -> bool {
         self.conds.iter().all(|cond| matches!(cond, Cond::End | Cond::Ahead { .. }))
+    }
+
+    /// Whether some step reads a character that the pattern does not spell out.
+    pub(crate) fn has_wildcard(&self) -> bool {
+        self.edges.iter().any(|edge| edge.target != MATCH && !edge.spelled)
     }
 
     /// Whether a match can end in a state whatever follows.
@@ -547,7 +545,6 @@ struct Builder {
     behinds: Vec<u32>,
     /// Bodies that are already there, by the address of their expression.
     bodies: HashMap<(*const Re, bool), u32>,
-    looks: bool,
 }
 
 impl Builder {
@@ -567,7 +564,6 @@ impl Builder {
             Kind::Set { set, spelled } => self.push(Inst::Set { set: *set, spelled: *spelled, next }),
             Kind::Assert(cond) => self.push(Inst::Cond(*cond, next)),
             Kind::Look { behind, negated, body } => {
-                self.looks = true;
                 let known = self.bodies.get(&(Rc::as_ptr(body), *behind)).copied();
                 let at = match known {
                     Some(at) => at,
@@ -642,7 +638,6 @@ impl Builder {
             behinds: self.behinds.iter().map(|&body| states.of(body)).collect(),
             sets: Sets::new(sets),
             inexact: None,
-            looks: self.looks,
         };
         let mut seen = vec![u32::MAX; self.insts.len()];
         let mut seen_with: HashSet<(u32, u32)> = HashSet::new();
