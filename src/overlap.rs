@@ -23,6 +23,8 @@
 //!   have fewer.
 //! - A word part, of which a *piece* is made, is the text between two `_`, not more; the `_` itself need not be in either match.
 //! - A pattern that claims nothing has no frame in common with any: *none*.
+//! - Where an atomic group without an exact form leaves it open whether one is within the other, a confirmed frame
+//!   in common makes it *partial*; with a backreference or a conditional, or at a bound, it is *undecided*.
 //! - Patterns of the same text, spans aside, are equal even if they are not regular.
 //!
 //! # How it works
@@ -65,7 +67,6 @@ mod walk;
 
 use std::cell::OnceCell;
 use std::fmt;
-use std::ops::Range;
 
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;
@@ -210,6 +211,15 @@ pub enum Answer {
     No(String),
     /// Not known, and why.
     Undecided(Reason),
+}
+
+impl Answer {
+    fn reason(self) -> Option<Reason> {
+        match self {
+            Self::Undecided(reason) => Some(reason),
+            Self::Yes | Self::No(_) => None,
+        }
+    }
 }
 
 /// What a search for one frame came to.
@@ -384,8 +394,11 @@ pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
     };
     let found = shared::shared(a_over, b_over, &alphabet, a.budget.states, &unsure, &mut check);
     match found {
-        // A claim in common is proven, even if inclusion is not settled.
-        Found::Yes(_) => Relation { kind: Kind::Partial, witness },
+        Found::Yes(_) => match [a_in_b, b_in_a].into_iter().find_map(Answer::reason) {
+            // A claim in common is proven, and that is what matters.
+            None | Some(Reason::Atomic) => Relation { kind: Kind::Partial, witness },
+            Some(reason) => Relation::bare(Kind::Undecided(reason)),
+        },
         Found::Unknown(reason) => Relation::bare(Kind::Undecided(reason)),
         Found::No => match (a_in_b, b_in_a) {
             (Answer::No(_), Answer::No(_)) => Relation::bare(Kind::None),
@@ -514,32 +527,51 @@ fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str) -> Option<Wit
     if a.has_wildcard() || b.has_wildcard() {
         let mut at = 1;
         while at <= best.0.start.max(best.1.start) {
-            let words = Identifiers::new(&frame);
-            if words.is_word(at - 1) && words.is_word(at) {
-                let shared: Range<usize> = best.0.start.max(best.1.start)..best.0.end.min(best.1.end);
-                let mut longer = frame.clone();
-                longer.splice(at..at, [':', ':']);
-                if let Some(pair) = partial_matches(a, b, &longer) {
-                    let spelled = |m: &Match, place: usize| {
-                        place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
-                    };
-                    let either = |place, what| {
-                        spelled(&pair.0, place) == Some(what) || spelled(&pair.1, place) == Some(what)
-                    };
-                    let start = pair.0.start.max(pair.1.start);
-                    let same = longer.get(start..pair.0.end.min(pair.1.end)) == frame.get(shared);
-                    if same && either(at - 1, true) && either(at, false) && either(at + 1, false) && either(at + 2, true)
-                    {
-                        frame = longer;
-                        best = pair;
-                        at += 2;
-                    }
+            match separate(a, b, &frame, &best, at) {
+                Some((longer, pair)) => {
+                    (frame, best) = (longer, pair);
+                    at += 3;
                 }
+                None => at += 1,
             }
-            at += 1;
         }
     }
     Some(witness(&frame, (best.0.start, best.0.end), (best.1.start, best.1.end)))
+}
+
+/// The frame with a `::` at a place up to the start of the shared text, if two words are glued together there and a wildcard takes it.
+///
+/// Where one match begins in what the other one spells out before its wildcard, the letters that they have in common
+/// are written twice: `norm_addispatch` is `norm_add` and `dispatch`.
+fn separate(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    frame: &[char],
+    best: &(Match, Match),
+    at: usize,
+) -> Option<(Vec<char>, (Match, Match))> {
+    let words = Identifiers::new(frame);
+    if !(words.is_word(at - 1) && words.is_word(at)) {
+        return None;
+    }
+    let start = best.0.start.max(best.1.start);
+    let end = best.0.end.min(best.1.end);
+    let earlier = if best.0.start < best.1.start { &best.0 } else { &best.1 };
+    let common = if at == start {
+        earlier.spelled.iter().skip(at - earlier.start).take_while(|&&spelled| spelled).count()
+    } else {
+        0
+    };
+    let mut longer = frame.get(..at + common)?.to_vec();
+    longer.extend([':', ':']);
+    longer.extend_from_slice(frame.get(at..)?);
+    let pair = partial_matches(a, b, &longer)?;
+    let spelled = |m: &Match, place: usize| place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied();
+    let either = |place, what| spelled(&pair.0, place) == Some(what) || spelled(&pair.1, place) == Some(what);
+    let at = at + common;
+    let same = longer.get(pair.0.start.max(pair.1.start)..pair.0.end.min(pair.1.end)) == frame.get(start..end);
+    let fits = either(at - 1, true) && either(at, false) && either(at + 1, false) && either(at + 2, true);
+    (same && fits).then_some((longer, pair))
 }
 
 /// A shortest frame that `a` claims and `b` does not.

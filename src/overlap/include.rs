@@ -15,9 +15,9 @@ use std::rc::Rc;
 
 use super::alphabet::{Alphabet, Mask};
 use super::guard::Guard;
-use super::hash::{Map, Set};
+use super::hash::Map;
 use super::program::{MATCH, Program};
-use super::search::{Found, Trail};
+use super::search::{Found, Seen, Trail};
 use super::walk::{Context, Place, Prev, START, Threads, Walker, prev_of};
 use super::{Bound, Reason};
 
@@ -141,7 +141,8 @@ pub(crate) fn difference(
     let mut right = b.map(|b| Deterministic::new(Walker::new(b, alphabet, 1)));
     let mut trail = Trail::new();
     let mut nodes: Vec<Node> = Vec::new();
-    let mut seen: Set<Node> = Set::default();
+    let exact = a.inexact.is_none() && b.is_none_or(|b| b.inexact.is_none());
+    let mut seen = Seen::new(exact);
     let mut chains: Map<Node, Vec<u32>> = Map::default();
     let mut refused = 0;
     let first = Node { prev: START, state: BEFORE, guard: Guard::TRUE, context: 0, others: 0, other_context: 0 };
@@ -198,7 +199,8 @@ pub(crate) fn difference(
                 if !seen.insert(node) {
                     continue;
                 }
-                if nodes.len() > ANTICHAIN_FROM
+                if exact
+                    && nodes.len() > ANTICHAIN_FROM
                     && let Some(right) = &right
                 {
                     let chain = chains.entry(Node { others: 0, ..node }).or_default();

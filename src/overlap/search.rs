@@ -1,8 +1,11 @@
 //! What the two product searches have in common: nodes in breadth-first order, and how a search ends.
 //! Uses `alphabet`.
 
+use std::hash::Hash;
+
 use super::Reason;
 use super::alphabet::{Alphabet, Symbol};
+use super::hash::Map;
 
 /// How a search ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,5 +45,30 @@ impl Trail {
             at = parent;
         }
         chars.iter().rev().collect()
+    }
+}
+
+/// How often a place may be met by another way where the automata are approximations: the frame that confirms may not be
+/// the first to lead there.
+const VISITS: u8 = 16;
+
+/// The places met so far.
+#[derive(Debug)]
+pub(crate) struct Seen<N> {
+    times: Map<N, u8>,
+    most: u8,
+}
+
+impl<N: Hash + Eq> Seen<N> {
+    /// None yet; `exact` if the first way to a place is as good as any.
+    pub(crate) fn new(exact: bool) -> Self {
+        Self { times: Map::default(), most: if exact { 1 } else { VISITS } }
+    }
+
+    /// Whether the place is to be looked at.
+    pub(crate) fn insert(&mut self, node: N) -> bool {
+        let times = self.times.entry(node).or_insert(0);
+        *times = times.saturating_add(1);
+        *times <= self.most
     }
 }

@@ -8,9 +8,8 @@
 
 use super::alphabet::{Alphabet, Mask};
 use super::guard::Guard;
-use super::hash::Set;
 use super::program::{MATCH, Program};
-use super::search::{Found, Trail};
+use super::search::{Found, Seen, Trail};
 use super::walk::{Context, Place, Prev, START, UNDERSCORE, WORD, Walker, prev_of};
 use super::{Bound, LANDMARK, PIECE, Reason};
 
@@ -103,7 +102,8 @@ pub(crate) fn shared(
 ) -> Found {
     let mut walkers = [Walker::new(a, alphabet, 0), Walker::new(b, alphabet, 1)];
     let mut trail = Trail::new();
-    let mut seen: Set<Node> = Set::default();
+    let exact = a.inexact.is_none() && b.inexact.is_none();
+    let mut seen = Seen::new(exact);
     let half = Half { state: BEFORE, guard: Guard::TRUE, context: 0, bits: 0 };
     let first = Node { prev: START, phase: Phase::None, a: half, b: half };
     let mut nodes = vec![first];
