@@ -311,6 +311,15 @@ impl<'a> Compiled<'a> {
         if self.ast.root.kind == other.ast.root.kind {
             return Answer::Yes;
         }
+        // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the other lacks.
+        if let Sample::Frame(text) = self.sample()
+            && other.matcher().search(text) == Outcome::None
+        {
+            return Answer::No(text.clone());
+        }
+        if *self.sample() == Sample::None {
+            return Answer::Yes;
+        }
         let exact = self.is_exact() && other.is_exact();
         let mut check = |text: &str| {
             exact
@@ -376,11 +385,15 @@ pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
             _ => common(a, b, Kind::Equal),
         };
     }
-    let (a_in_b, b_in_a) = (is_within(a, b), is_within(b, a));
+    let (a_in_b, b_in_a) = (a.within(b), b.within(a));
     match (&a_in_b, &b_in_a) {
         (Answer::Yes, Answer::Yes) => return common(a, b, Kind::Equal),
         (Answer::Yes, Answer::No(_)) => return common(a, b, Kind::AWithinB),
         (Answer::No(_), Answer::Yes) => return common(b, a, Kind::AWithinB).flipped(),
+        // Equal or within: not partial at any rate.
+        (Answer::Yes, Answer::Undecided(reason)) | (Answer::Undecided(reason), Answer::Yes) => {
+            return Relation::bare(Kind::Undecided(reason.clone()));
+        }
         _ => {}
     }
     let Some(alphabet) = Alphabet::new(&a_over.sets, &b_over.sets) else {
@@ -409,16 +422,6 @@ pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
             _ => Relation::bare(Kind::Undecided(unsure)),
         },
     }
-}
-
-/// [`Compiled::within`], by a sample first: most patterns are refuted by it.
-fn is_within(a: &Compiled<'_>, b: &Compiled<'_>) -> Answer {
-    if let Sample::Frame(text) = a.sample()
-        && b.matcher().search(text) == Outcome::None
-    {
-        return Answer::No(text.clone());
-    }
-    a.within(b)
 }
 
 /// The relation `kind`, where all that `a` claims `b` claims too.
@@ -576,7 +579,7 @@ fn separate(
 
 /// A shortest frame that `a` claims and `b` does not.
 pub fn difference_witness(a: &Ast, b: &Ast, budget: Budget) -> Sample {
-    match is_within(&Compiled::new(a, budget), &Compiled::new(b, budget)) {
+    match within(a, b, budget) {
         Answer::Yes => Sample::None,
         Answer::No(text) => Sample::Frame(text),
         Answer::Undecided(reason) => Sample::Undecided(reason),
@@ -585,7 +588,7 @@ pub fn difference_witness(a: &Ast, b: &Ast, budget: Budget) -> Sample {
 
 /// Whether every frame that `a` claims is claimed by `b` too; if not, with a shortest frame that only `a` claims.
 pub fn within(a: &Ast, b: &Ast, budget: Budget) -> Answer {
-    is_within(&Compiled::new(a, budget), &Compiled::new(b, budget))
+    Compiled::new(a, budget).within(&Compiled::new(b, budget))
 }
 
 /// Whether a pattern claims every frame; if not, with a shortest one that it does not claim.
