@@ -55,18 +55,23 @@
 
 mod alphabet;
 mod charset;
+mod features;
 mod guard;
 mod hash;
 mod include;
+mod index;
 mod landmark;
 pub mod matcher;
 mod program;
 mod search;
 mod shared;
+mod texts;
 mod walk;
 
 use std::cell::OnceCell;
 use std::fmt;
+
+pub use index::{Crowd, Finding, Index, Pairs, pairs};
 
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;

@@ -136,6 +136,11 @@ impl Sets {
         }
         Self { sets, masks, usual: all_usual, classes }
     }
+
+    /// A set by its number.
+    pub(crate) fn get(&self, number: u32) -> Option<&CharSet> {
+        self.sets.get(number as usize)
+    }
 }
 
 /// The ASCII symbols of a set.

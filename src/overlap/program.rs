@@ -137,6 +137,11 @@ impl Program {
         self.conds.get(edge.conds.0 as usize..edge.conds.1 as usize).unwrap_or_default()
     }
 
+    /// How many states it has.
+    pub(crate) fn len(&self) -> usize {
+        self.states.len()
+    }
+
     /// Whether what stands before a match has no say in it.
     pub(crate) fn ignores_left(&self) -> bool {
         self.conds.iter().all(|cond| matches!(cond, Cond::End | Cond::Ahead { .. }))
