@@ -1,7 +1,7 @@
 //! Patterns of the kind that authors write, for tests and benches of the index.
 
 /// A small generator (splitmix64), so that a seed names a list for good.
-pub struct Rng(pub u64);
+pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
     fn next(&mut self) -> u64 {
@@ -13,7 +13,7 @@ impl Rng {
     }
 
     /// A number less than `n`.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 }
@@ -51,7 +51,7 @@ fn path(rng: &mut Rng, modules: &[String], functions: usize) -> String {
 
 /// `count` patterns `(module::)*function`: 10 % alternations, 5 % with a lookahead, 5 % with `.*`, 3 % near-duplicates
 /// of one before. There are as many modules as the square root of `count`, and two to four words in a function's name.
-pub fn frame_patterns(count: usize, seed: u64) -> Vec<String> {
+pub(crate) fn frame_patterns(count: usize, seed: u64) -> Vec<String> {
     let mut rng = Rng(seed);
     let modules: Vec<String> = (0..8 + count.isqrt()).map(|_| name(&mut rng, 1)).collect();
     let words = if count > 3_000 { 3 } else { 2 };
