@@ -12,20 +12,24 @@ use reglint::overlap::{Budget, Kind, pairs};
 use reglint::pattern::{Versions, parse};
 
 fn main() {
-    let mut sizes: Vec<usize> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    let mut sizes: Vec<usize> =
+        std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     if sizes.is_empty() {
         sizes = vec![1_000, 10_000, 100_000];
     }
     for size in sizes {
         let texts = frame_patterns::frame_patterns(size, 1);
         let start = Instant::now();
-        let asts: Vec<_> = texts.iter().filter_map(|text| parse(text, Versions::ALL).ok()).collect();
+        let asts: Vec<_> =
+            texts.iter().filter_map(|text| parse(text, Versions::ALL).ok()).collect();
         let parsed = start.elapsed();
         let all: Vec<_> = asts.iter().collect();
         let start = Instant::now();
         let found = pairs(&all, Budget::default());
         let related = start.elapsed();
-        let count = |kind: fn(&Kind) -> bool| found.findings.iter().filter(|f| kind(&f.relation.kind)).count();
+        let count = |kind: fn(&Kind) -> bool| {
+            found.findings.iter().filter(|f| kind(&f.relation.kind)).count()
+        };
         println!(
             "{size} patterns: parse {parsed:.1?}, relate {related:.1?}; {} same, {} equal, {} within, {} partial, {} \
              undecided, {} crowds of more than 8",

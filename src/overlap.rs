@@ -137,12 +137,20 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Backreference => "a backreference is outside regular languages",
             Self::Conditional => "a conditional group is outside regular languages",
-            Self::Atomic => "an atomic group or possessive repeat of variable width has no exact form",
+            Self::Atomic => {
+                "an atomic group or possessive repeat of variable width has no exact form"
+            }
             Self::Bound(Bound::States) => "the search hit its budget of states",
-            Self::Bound(Bound::Size) => "a pattern has more than 1,048,576 places when its repeats are written out",
+            Self::Bound(Bound::Size) => {
+                "a pattern has more than 1,048,576 places when its repeats are written out"
+            }
             Self::Bound(Bound::Depth) => "a pattern is nested more than 2,048 deep",
-            Self::Bound(Bound::Characters) => "the patterns tell too many characters beyond ASCII apart",
-            Self::Bound(Bound::Lookarounds) => "the lookarounds depend on more than 1,000 states at once",
+            Self::Bound(Bound::Characters) => {
+                "the patterns tell too many characters beyond ASCII apart"
+            }
+            Self::Bound(Bound::Lookarounds) => {
+                "the lookarounds depend on more than 1,000 states at once"
+            }
             Self::Bound(Bound::Steps) => "confirming a witness took more than 2,000,000 steps",
         })
     }
@@ -277,8 +285,16 @@ impl<'a> Compiled<'a> {
                 return Sample::Undecided(Reason::Bound(Bound::Characters));
             };
             let (unsure, exact) = (self.unsure(), over.inexact.is_none());
-            let mut check = |text: &str| exact || matches!(self.matcher().search(text), Outcome::Match(..));
-            match include::difference(over, None, &alphabet, self.budget.states, &unsure, &mut check) {
+            let mut check =
+                |text: &str| exact || matches!(self.matcher().search(text), Outcome::Match(..));
+            match include::difference(
+                over,
+                None,
+                &alphabet,
+                self.budget.states,
+                &unsure,
+                &mut check,
+            ) {
                 Found::Yes(text) => Sample::Frame(text),
                 Found::No => Sample::None,
                 Found::Unknown(reason) => Sample::Undecided(reason),
@@ -302,7 +318,8 @@ impl<'a> Compiled<'a> {
             Err(reason) => return Answer::Undecided(reason),
         };
         let mut check = |text: &str| {
-            self.is_exact() || (!text.is_empty() && matches!(self.matcher().search(text), Outcome::None))
+            self.is_exact()
+                || (!text.is_empty() && matches!(self.matcher().search(text), Outcome::None))
         };
         answer(self.search_outside(&all, &mut check))
     }
@@ -381,9 +398,14 @@ pub fn relation(a: &Ast, b: &Ast, budget: Budget) -> Relation {
 pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
     let (a_over, b_over) = match (&a.over, &b.over) {
         (Ok(a), Ok(b)) => (a, b),
-        (Err(reason), _) | (_, Err(reason)) => return Relation::bare(Kind::Undecided(reason.clone())),
+        (Err(reason), _) | (_, Err(reason)) => {
+            return Relation::bare(Kind::Undecided(reason.clone()));
+        }
     };
-    if a.ast.root.kind == b.ast.root.kind || *a.sample() == Sample::None || *b.sample() == Sample::None {
+    if a.ast.root.kind == b.ast.root.kind
+        || *a.sample() == Sample::None
+        || *b.sample() == Sample::None
+    {
         return match a.sample() {
             Sample::None => Relation::bare(Kind::None),
             _ if *b.sample() == Sample::None => Relation::bare(Kind::None),
@@ -404,7 +426,8 @@ pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
     let Some(alphabet) = Alphabet::new(&a_over.sets, &b_over.sets) else {
         return Relation::bare(Kind::Undecided(Reason::Bound(Bound::Characters)));
     };
-    let unsure = a_over.inexact.clone().or(b_over.inexact.clone()).unwrap_or(Reason::Bound(Bound::Steps));
+    let unsure =
+        a_over.inexact.clone().or(b_over.inexact.clone()).unwrap_or(Reason::Bound(Bound::Steps));
     let mut witness = None;
     let mut check = |text: &str| {
         witness = partial_witness(a, b, text);
@@ -461,7 +484,9 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char]) -> Option<Vec<char>> {
             let mut longer = frame.clone();
             longer.splice(at..at, [':', ':']);
             let fits = a.matcher().all_matches(&longer)?.iter().any(|m| {
-                let spelled = |place: usize| place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied();
+                let spelled = |place: usize| {
+                    place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
+                };
                 spelled(at - 1) == Some(true)
                     && spelled(at) == Some(false)
                     && spelled(at + 1) == Some(false)
@@ -486,7 +511,8 @@ fn common_witness(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<
         return None;
     };
     let mut best = ((a_start, a_end), (b_start, b_end));
-    let overlap = |(a, b): ((usize, usize), (usize, usize))| a.1.min(b.1).saturating_sub(a.0.max(b.0));
+    let overlap =
+        |(a, b): ((usize, usize), (usize, usize))| a.1.min(b.1).saturating_sub(a.0.max(b.0));
     if overlap(best) < (a_end - a_start).min(b_end - b_start)
         && let (Some(a), Some(b)) = (a.matcher().all_matches(frame), b.matcher().all_matches(frame))
         && a.len().saturating_mul(b.len()) <= 1_000_000
@@ -532,8 +558,10 @@ fn partial_matches(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option
 fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str) -> Option<Witness> {
     let mut frame: Vec<char> = text.chars().collect();
     let mut best = partial_matches(a, b, &frame)?;
-    if a.has_wildcard() || b.has_wildcard() {
-        let mut at = 1;
+    // Only the match that begins first has text before the shared one.
+    let earlier = if best.0.start < best.1.start { a } else { b };
+    if earlier.has_wildcard() {
+        let mut at = best.0.start.min(best.1.start) + 1;
         while at <= best.0.start.max(best.1.start) {
             match separate(a, b, &frame, &best, at) {
                 Some((longer, pair)) => {
@@ -564,7 +592,7 @@ fn separate(
     }
     let start = best.0.start.max(best.1.start);
     let end = best.0.end.min(best.1.end);
-    let earlier = if best.0.start < best.1.start { &best.0 } else { &best.1 };
+    let (earlier, pattern) = if best.0.start < best.1.start { (&best.0, a) } else { (&best.1, b) };
     let common = if at == start {
         earlier.spelled.iter().skip(at - earlier.start).take_while(|&&spelled| spelled).count()
     } else {
@@ -573,12 +601,21 @@ fn separate(
     let mut longer = frame.get(..at + common)?.to_vec();
     longer.extend([':', ':']);
     longer.extend_from_slice(frame.get(at..)?);
+    if !matches!(pattern.matcher().search_chars(&longer), Outcome::Match(..)) {
+        return None;
+    }
     let pair = partial_matches(a, b, &longer)?;
-    let spelled = |m: &Match, place: usize| place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied();
-    let either = |place, what| spelled(&pair.0, place) == Some(what) || spelled(&pair.1, place) == Some(what);
+    let spelled = |m: &Match, place: usize| {
+        place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
+    };
+    let either = |place, what| {
+        spelled(&pair.0, place) == Some(what) || spelled(&pair.1, place) == Some(what)
+    };
     let at = at + common;
-    let same = longer.get(pair.0.start.max(pair.1.start)..pair.0.end.min(pair.1.end)) == frame.get(start..end);
-    let fits = either(at - 1, true) && either(at, false) && either(at + 1, false) && either(at + 2, true);
+    let same = longer.get(pair.0.start.max(pair.1.start)..pair.0.end.min(pair.1.end))
+        == frame.get(start..end);
+    let fits =
+        either(at - 1, true) && either(at, false) && either(at + 1, false) && either(at + 2, true);
     (same && fits).then_some((longer, pair))
 }
 

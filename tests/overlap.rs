@@ -2,8 +2,8 @@
 
 use reglint::overlap::matcher::{self, Outcome};
 use reglint::overlap::{
-    Answer, Bound, Budget, Kind, Reason, Relation, Sample, claims_everything, claims_nothing, difference_witness,
-    relation, sample, within,
+    Answer, Bound, Budget, Kind, Reason, Relation, Sample, claims_everything, claims_nothing,
+    difference_witness, relation, sample, within,
 };
 use reglint::pattern::{Ast, Versions, parse};
 
@@ -23,7 +23,10 @@ fn check(a: &str, b: &str, kind: &Kind) -> Option<String> {
     assert_eq!(flipped.kind, *kind, "{b}  {a}  {flipped:?}");
     let text = relation.witness.as_ref().map(|witness| {
         for pattern in [a, b] {
-            assert!(matches!(matcher::search(&ast(pattern), &witness.text), Outcome::Match(..)), "{witness:?}");
+            assert!(
+                matches!(matcher::search(&ast(pattern), &witness.text), Outcome::Match(..)),
+                "{witness:?}"
+            );
         }
         if let Some((start, end)) = witness.shared {
             assert!(witness.a.0 <= start && end <= witness.a.1 && start < end, "{witness:?}");
@@ -38,7 +41,12 @@ fn check(a: &str, b: &str, kind: &Kind) -> Option<String> {
 #[test]
 fn table_of_the_design() {
     let rows = [
-        ("MlxDevice::alloc_buffer::", "MlxDevice::alloc_buffer::", Kind::Equal, "MlxDevice::alloc_buffer::"),
+        (
+            "MlxDevice::alloc_buffer::",
+            "MlxDevice::alloc_buffer::",
+            Kind::Equal,
+            "MlxDevice::alloc_buffer::",
+        ),
         ("foo(?=bar)", "foobar", Kind::Equal, "foobar"),
         ("kv::dispatch_kv_hb", "kv::dispatch_kv", Kind::AWithinB, "kv::dispatch_kv_hb"),
         ("lm_head|output_head", "head", Kind::AWithinB, "lm_head"),
@@ -48,7 +56,12 @@ fn table_of_the_design() {
         ("alloc_buffer::", "MlxDevice::alloc_", Kind::Partial, "MlxDevice::alloc_buffer::"),
         ("a::b::foo", "foo::bar", Kind::Partial, "a::b::foo::bar"),
         ("a|b", "b|c", Kind::Partial, "b"),
-        ("AGXG.*FamilyCommandBuffer", "AGXG17XFamily.*init", Kind::Partial, "AGXG17XFamilyCommandBufferinit"),
+        (
+            "AGXG.*FamilyCommandBuffer",
+            "AGXG17XFamily.*init",
+            Kind::Partial,
+            "AGXG17XFamilyCommandBufferinit",
+        ),
         ("mlx_native.*count", "free_count", Kind::Partial, "mlx_native::free_count"),
         (
             "fused_norm_add.*f32",
@@ -68,7 +81,12 @@ fn table_of_the_design() {
         ("MlxDevice", "alloc_buffer::", Kind::None, ""),
         ("proj", "j_foo", Kind::None, ""),
         ("gpu_ffn::build_dense_ffn_layer_gpu_q", "qwen35::gpu_ffn::proj::", Kind::None, ""),
-        ("rope_multi::dispatch_rope_multi(?!_cached)", "rope_multi::build_rope_multi_buffers", Kind::None, ""),
+        (
+            "rope_multi::dispatch_rope_multi(?!_cached)",
+            "rope_multi::build_rope_multi_buffers",
+            Kind::None,
+            "",
+        ),
     ];
     for (a, b, kind, witness) in rows {
         let text = check(a, b, &kind);
@@ -136,7 +154,9 @@ fn lookarounds_places_and_flags_take_part() {
         ("foo\n", "foo"),
     ];
     for (a, b) in none {
-        if (a, b) == (r"(?<!::)alloc_buffer", "::alloc_buffer") || (a, b) == (r"foo\b", "foo_bar(?<=foo_bar)") {
+        if (a, b) == (r"(?<!::)alloc_buffer", "::alloc_buffer")
+            || (a, b) == (r"foo\b", "foo_bar(?<=foo_bar)")
+        {
             // One name may hold both, one after the other; no text is shared.
             assert_eq!(related(a, b).kind, Kind::None, "{a}  {b}");
             continue;
@@ -153,24 +173,34 @@ fn what_is_not_regular_is_decided_where_it_can_be() {
     check(r"(\w)(\w)\1\2", r"(\w)(\w)\1\2x?", &Kind::Undecided(Reason::Backreference));
     check(r"(foo|bar)::\1", "quux::foo", &Kind::Partial);
     check(r"(foo)?(?(1)x|y)z", "baz", &Kind::None);
-    assert!(matches!(related(r"(foo|bar)\1", r"(bar|foo)\1").kind, Kind::Partial | Kind::Undecided(_)));
+    assert!(matches!(
+        related(r"(foo|bar)\1", r"(bar|foo)\1").kind,
+        Kind::Partial | Kind::Undecided(_)
+    ));
 }
 
 #[test]
 fn questions_on_one_pattern() {
     let budget = Budget::default();
-    for everything in ["", "x*", ".", "a|", r"\w|\W", "(?=.)", r"^|a", "(?!ab)", r"[^\n]", r"a|[^a]"] {
+    for everything in
+        ["", "x*", ".", "a|", r"\w|\W", "(?=.)", r"^|a", "(?!ab)", r"[^\n]", r"a|[^a]"]
+    {
         assert_eq!(claims_everything(&ast(everything), budget), Answer::Yes, "{everything}");
     }
     for (some, outside) in [("a", "b"), (r"\w", ":"), (".{3}", "a"), (r"\B", "a"), ("[^a]", "a")] {
         let answer = claims_everything(&ast(some), budget);
         assert_eq!(answer, Answer::No(outside.to_owned()), "{some}");
     }
-    for nothing in ["(?!)", "a^", "$a", r"a\bb", "\n", "(?<=b)(?<=a)", r"(?=a)b", "[\0-\x1f]", "^$", "a(?<!a)"] {
+    for nothing in
+        ["(?!)", "a^", "$a", r"a\bb", "\n", "(?<=b)(?<=a)", r"(?=a)b", "[\0-\x1f]", "^$", "a(?<!a)"]
+    {
         assert_eq!(claims_nothing(&ast(nothing), budget), Answer::Yes, "{nothing}");
     }
     assert_eq!(sample(&ast("foo.*bar|quux_long"), budget), Sample::Frame("foobar".to_owned()));
-    assert_eq!(difference_witness(&ast("foo"), &ast("foo::"), budget), Sample::Frame("foo".to_owned()));
+    assert_eq!(
+        difference_witness(&ast("foo"), &ast("foo::"), budget),
+        Sample::Frame("foo".to_owned())
+    );
     assert_eq!(difference_witness(&ast("foo::x"), &ast("foo::"), budget), Sample::None);
     assert_eq!(within(&ast("ab|cd"), &ast("a|d"), budget), Answer::Yes);
 }
@@ -182,7 +212,8 @@ fn bounds_are_met_and_named() {
         other => panic!("{other:?}"),
     };
     assert_eq!(undecided("(a{1,1000}){1,1000}b", "ab"), Bound::Size);
-    let words: Vec<String> = (0..100_000).map(|i| format!("word_number_{i}_of_many_and_more")).collect();
+    let words: Vec<String> =
+        (0..100_000).map(|i| format!("word_number_{i}_of_many_and_more")).collect();
     assert_eq!(undecided(&words.join("|"), "foo"), Bound::Size);
     assert_eq!(related("(a|b)*a(a|b){14}", "(?:[ab])*a[ab]{14}").kind, Kind::Equal);
     assert_eq!(related("(a|b)*a(a|b){13}$", "(a|b)*a(a|b){14}$").kind, Kind::Partial);

@@ -8,14 +8,18 @@ use reglint::overlap::{Budget, Compiled, Kind, pairs, relate};
 use reglint::pattern::{Ast, Versions, parse};
 
 fn asts(patterns: &[String]) -> Vec<Ast> {
-    patterns.iter().map(|p| parse(p, Versions::ALL).unwrap_or_else(|e| panic!("{p}: {e:?}"))).collect()
+    patterns
+        .iter()
+        .map(|p| parse(p, Versions::ALL).unwrap_or_else(|e| panic!("{p}: {e:?}")))
+        .collect()
 }
 
 fn check(patterns: &[String]) -> usize {
     let asts = asts(patterns);
     let compiled: Vec<_> = asts.iter().map(|ast| Compiled::new(ast, Budget::default())).collect();
     let found = pairs(&asts.iter().collect::<Vec<_>>(), Budget::default());
-    let stands_for = |at: usize| found.same.iter().find(|all| all.contains(&at)).map_or(at, |all| all[0]);
+    let stands_for =
+        |at: usize| found.same.iter().find(|all| all.contains(&at)).map_or(at, |all| all[0]);
     let unknown = |at: usize| found.unknown.iter().any(|(pattern, _)| *pattern == at);
     let mut count = 0;
     for b in 0..patterns.len() {
@@ -29,10 +33,19 @@ fn check(patterns: &[String]) -> usize {
                 continue;
             } else {
                 let of = found.findings.iter().find(|f| (f.a, f.b) == (x.min(y), x.max(y)));
-                let relation = of.map(|f| if x < y { f.relation.clone() } else { f.relation.clone().flipped() });
+                let relation = of
+                    .map(|f| if x < y { f.relation.clone() } else { f.relation.clone().flipped() });
                 if let (Some(relation), true) = (&relation, (x, y) == (a, b)) {
-                    let length = |r: &reglint::overlap::Relation| r.witness.as_ref().map(|w| w.text.chars().count());
-                    assert_eq!(length(relation), length(&all_pairs), "{} {}", patterns[a], patterns[b]);
+                    let length = |r: &reglint::overlap::Relation| {
+                        r.witness.as_ref().map(|w| w.text.chars().count())
+                    };
+                    assert_eq!(
+                        length(relation),
+                        length(&all_pairs),
+                        "{} {}",
+                        patterns[a],
+                        patterns[b]
+                    );
                 }
                 relation.map_or(Kind::None, |relation| relation.kind)
             };
@@ -60,7 +73,22 @@ fn generated_patterns() {
 fn crowded(rng: &mut Rng, count: usize) -> Vec<String> {
     let words = ["kv", "a", "norm", "add", "rope", "moe", "fused", "q"];
     let glue = ["::", "_", "", "::", "_", ".*", ".", r"\w+", "[^:]*", "(?:::|_)"];
-    let ends = ["", "", "", "::", "_", "$", r"\b", "(?!_kv)", "(?=::)", "[ab]", "+", ".*", "(?:_q)?", "(?>_a|_ad)"];
+    let ends = [
+        "",
+        "",
+        "",
+        "::",
+        "_",
+        "$",
+        r"\b",
+        "(?!_kv)",
+        "(?=::)",
+        "[ab]",
+        "+",
+        ".*",
+        "(?:_q)?",
+        "(?>_a|_ad)",
+    ];
     let starts = ["", "", "", "", "^", r"\b", "::", "_", "(?i)", "(?<!_)", ".*", r"\w*"];
     let mut all: Vec<String> = Vec::new();
     while all.len() < count {
@@ -86,7 +114,8 @@ fn crowded(rng: &mut Rng, count: usize) -> Vec<String> {
 
 #[test]
 fn patterns_that_touch() {
-    let cases: u64 = std::env::var("REGLINT_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(3_000);
+    let cases: u64 =
+        std::env::var("REGLINT_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(3_000);
     for seed in 0..(cases / 1_000).clamp(1, 100) {
         let mut rng = Rng(seed);
         assert!(check(&crowded(&mut rng, 70)) > 100);

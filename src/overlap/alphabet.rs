@@ -77,8 +77,11 @@ fn usual() -> &'static [(CharSet, char); 4] {
     static CLASSES: OnceLock<[(CharSet, char); 4]> = OnceLock::new();
     CLASSES.get_or_init(|| {
         let beyond = CharSet::new(vec![(0xA0, 0xD7FF), (0xE000, 0x10_FFFF)]);
-        let (word, digit, space) =
-            (perl(PerlClass::Word, false), perl(PerlClass::Digit, false), perl(PerlClass::Space, false));
+        let (word, digit, space) = (
+            perl(PerlClass::Word, false),
+            perl(PerlClass::Digit, false),
+            perl(PerlClass::Space, false),
+        );
         [
             (word.intersection(&digit.complement()).intersection(&beyond), 'é'),
             (digit.intersection(&beyond), '\u{663}'),
@@ -228,7 +231,8 @@ impl Alphabet {
                 continue;
             }
             let (at, kind) = (symbol as u8, symbol == usize::from(UNDERSCORE));
-            let key = (a.classes[symbol], b.classes[symbol], word.has(at), ascii_word.has(at), kind);
+            let key =
+                (a.classes[symbol], b.classes[symbol], word.has(at), ascii_word.has(at), kind);
             if !seen.contains(&key) {
                 seen.push(key);
                 live.add(symbol);
@@ -344,9 +348,17 @@ mod tests {
     fn characters_beyond_ascii_get_symbols_where_a_set_needs_them() {
         let sets = Sets::new(vec![CharSet::single('é'), CharSet::new(vec![(0xE0, 0xFF)])]);
         let alphabet = Alphabet::new(&sets, &sets).unwrap();
-        let symbols: Vec<Symbol> = alphabet.live.iter().filter(|&symbol| alphabet.mask(0, 1).has(symbol)).collect();
+        let symbols: Vec<Symbol> =
+            alphabet.live.iter().filter(|&symbol| alphabet.mask(0, 1).has(symbol)).collect();
         let special = |symbol: &Symbol| alphabet.mask(0, 0).has(*symbol);
-        assert_eq!(symbols.iter().filter(|symbol| special(symbol)).map(|&s| alphabet.char(s)).collect::<Vec<_>>(), ['é']);
+        assert_eq!(
+            symbols
+                .iter()
+                .filter(|symbol| special(symbol))
+                .map(|&s| alphabet.char(s))
+                .collect::<Vec<_>>(),
+            ['é']
+        );
         assert!(symbols.iter().any(|symbol| !special(symbol)));
     }
 }

@@ -95,14 +95,18 @@ impl CharSet {
 /// The set of a Perl class, shared by all that ask for it.
 pub(crate) fn perl(class: PerlClass, ascii: bool) -> &'static CharSet {
     static SETS: [OnceLock<CharSet>; 6] = [const { OnceLock::new() }; 6];
-    let unicode = |ranges: &unicode::Ranges| ranges.iter().map(|&(start, end)| (start as u32, end as u32)).collect();
+    let unicode = |ranges: &unicode::Ranges| {
+        ranges.iter().map(|&(start, end)| (start as u32, end as u32)).collect()
+    };
     let (at, make): (usize, &dyn Fn() -> Vec<(u32, u32)>) = match (class, ascii) {
         (PerlClass::Digit, false) => (0, &|| unicode(unicode::digit_ranges())),
         (PerlClass::Space, false) => (1, &|| unicode(unicode::space_ranges())),
         (PerlClass::Word, false) => (2, &|| unicode(unicode::word_ranges())),
         (PerlClass::Digit, true) => (3, &|| vec![(0x30, 0x39)]),
         (PerlClass::Space, true) => (4, &|| vec![(0x09, 0x0D), (0x20, 0x20)]),
-        (PerlClass::Word, true) => (5, &|| vec![(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)]),
+        (PerlClass::Word, true) => {
+            (5, &|| vec![(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
+        }
     };
     SETS[at].get_or_init(|| CharSet::new(make()))
 }
@@ -134,7 +138,9 @@ fn cases() -> &'static Cases {
     CASES.get_or_init(|| {
         let mut lowered = Vec::new();
         let mut by_upper: HashMap<String, Vec<char>> = HashMap::new();
-        for c in ('\0'..=char::MAX).filter(|&c| c.is_lowercase() || c.is_uppercase() || !c.is_ascii()) {
+        for c in
+            ('\0'..=char::MAX).filter(|&c| c.is_lowercase() || c.is_uppercase() || !c.is_ascii())
+        {
             let low = lower(c, false);
             if low != c {
                 lowered.push((c, low));
@@ -225,7 +231,9 @@ pub(crate) fn class(class: &Class, flags: Flags) -> CharSet {
             ClassItemKind::Single(c) => set.push((c as u32, c as u32)),
             ClassItemKind::Range(first, last) => set.push((first as u32, last as u32)),
             ClassItemKind::Perl(class) => kinds.extend_from_slice(perl(class, ascii).ranges()),
-            ClassItemKind::NotPerl(class) => kinds.extend_from_slice(perl(class, ascii).complement().ranges()),
+            ClassItemKind::NotPerl(class) => {
+                kinds.extend_from_slice(perl(class, ascii).complement().ranges())
+            }
         }
     }
     if ignore_case {

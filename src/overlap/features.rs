@@ -96,7 +96,8 @@ fn characters(set: &charset::CharSet) -> Option<Vec<Branch>> {
     if set.len() > SPELLED_CLASS {
         return Some(vec![vec![Piece::Gap]]);
     }
-    let chars = set.ranges().iter().flat_map(|&(start, end)| start..=end).filter_map(char::from_u32);
+    let chars =
+        set.ranges().iter().flat_map(|&(start, end)| start..=end).filter_map(char::from_u32);
     Some(chars.map(|c| vec![Piece::Run(c.to_string())]).collect())
 }
 
@@ -106,11 +107,15 @@ fn expand(node: &Node, depth: usize) -> Option<Vec<Branch>> {
     }
     match &node.kind {
         NodeKind::Empty | NodeKind::Assertion(..) | NodeKind::Look(..) => Some(nothing()),
-        NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => Some(vec![vec![Piece::Run(c.to_string())]]),
+        NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => {
+            Some(vec![vec![Piece::Run(c.to_string())]])
+        }
         NodeKind::Literal(c, flags) => characters(&charset::literal(*c, *flags)),
         NodeKind::Dot(_) => Some(vec![vec![Piece::Gap]]),
         NodeKind::Class(class, flags) => characters(&charset::class(class, *flags)),
-        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => expand(body, depth + 1),
+        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
+            expand(body, depth + 1)
+        }
         NodeKind::Repeat(repeat, body) => {
             let body = expand(body, depth + 1)?;
             let mut all = Vec::new();

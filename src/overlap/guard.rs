@@ -40,7 +40,12 @@ impl Guards {
     /// No formula but the constants.
     pub(crate) fn new() -> Self {
         let constant = (u32::MAX, Guard::FALSE, Guard::FALSE);
-        Self { nodes: vec![constant; 2], numbers: Map::default(), memo: Map::default(), overflow: false }
+        Self {
+            nodes: vec![constant; 2],
+            numbers: Map::default(),
+            memo: Map::default(),
+            overflow: false,
+        }
     }
 
     /// How many formulas there are.

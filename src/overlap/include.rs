@@ -113,7 +113,9 @@ impl<'a> Deterministic<'a> {
 
     /// Whether all of one set's states are in the other, no condition harder.
     fn is_subset(&self, small: u32, large: u32) -> bool {
-        let (Some(small), Some(large)) = (self.sets.get(small as usize), self.sets.get(large as usize)) else {
+        let (Some(small), Some(large)) =
+            (self.sets.get(small as usize), self.sets.get(large as usize))
+        else {
             return false;
         };
         let mut rest = large.iter();
@@ -145,7 +147,14 @@ pub(crate) fn difference(
     let mut seen = Seen::new(exact);
     let mut chains: Map<Node, Vec<u32>> = Map::default();
     let mut refused = 0;
-    let first = Node { prev: START, state: BEFORE, guard: Guard::TRUE, context: 0, others: 0, other_context: 0 };
+    let first = Node {
+        prev: START,
+        state: BEFORE,
+        guard: Guard::TRUE,
+        context: 0,
+        others: 0,
+        other_context: 0,
+    };
     nodes.push(first);
     seen.insert(first);
     let mut next: Vec<(u32, Guard)> = Vec::new();
@@ -153,11 +162,14 @@ pub(crate) fn difference(
     while let Some(&node) = nodes.get(at) {
         let number = at as u32;
         at += 1;
-        let used = nodes.len() + left.size() + right.as_ref().map_or(0, |right| right.size + right.walker.size());
+        let used = nodes.len()
+            + left.size()
+            + right.as_ref().map_or(0, |right| right.size + right.walker.size());
         if used > budget {
             return Found::Unknown(Reason::Bound(Bound::States));
         }
-        if left.guards.overflow || right.as_ref().is_some_and(|right| right.walker.guards.overflow) {
+        if left.guards.overflow || right.as_ref().is_some_and(|right| right.walker.guards.overflow)
+        {
             return Found::Unknown(Reason::Bound(Bound::Lookarounds));
         }
         let end = Place { prev: node.prev, context: node.context, next: None };
@@ -230,7 +242,10 @@ fn ends(walker: &mut Walker<'_>, node: Node, place: Place) -> bool {
         state => state,
     };
     let program = walker.program;
-    program.edges(state).iter().any(|edge| edge.target == MATCH && walker.opens(edge, place) == Guard::TRUE)
+    program
+        .edges(state)
+        .iter()
+        .any(|edge| edge.target == MATCH && walker.opens(edge, place) == Guard::TRUE)
 }
 
 /// The symbols that can lead on.
@@ -252,7 +267,13 @@ fn symbols(walker: &Walker<'_>, node: Node, alphabet: &Alphabet, begins: bool) -
 }
 
 /// Where A can be after the next character.
-fn step(walker: &mut Walker<'_>, node: Node, place: Place, skip_before: bool, next: &mut Vec<(u32, Guard)>) {
+fn step(
+    walker: &mut Walker<'_>,
+    node: Node,
+    place: Place,
+    skip_before: bool,
+    next: &mut Vec<(u32, Guard)>,
+) {
     let guard = walker.step(node.guard, place);
     if guard == Guard::FALSE {
         return;

@@ -11,6 +11,8 @@
 //!    of B overlap there letter by letter: one contains the other, or a suffix of one is a prefix of the other. Both are looked up in the sorted
 //!    runs. The text in common must have room for a landmark or a piece, and where one run ends in a gap
 //!    while the other goes on to the next identifier, what follows the gap must fit there; else the identifier is swallowed.
+//!    A text that more than 64 runs begin with, as a function that ends in `_norm` where sixty begin with `norm_`, is looked at
+//!    in 8 of them and counted in the others ([`Pairs::more`]).
 //! 4. Patterns that cannot be written out in few branches are looked up by the triples of characters, and the identifiers of
 //!    one or two, that their automata can spell out. Those without a required literal are held against every sample.
 //!
@@ -31,6 +33,15 @@ use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 
 /// The most candidates that are looked at.
 const MAX_CANDIDATES: usize = 20_000_000;
+
+/// How many runs may begin with one text for all of them to be looked at.
+const WIDE: u32 = 64;
+
+/// How many of them are looked at where there are more.
+const EXAMPLES: u32 = 8;
+
+/// How many patterns one pattern may claim a frame of for all of them to be looked at.
+const MANY: u32 = 4_096;
 
 /// The most triples that are listed for a pattern.
 const MAX_TRIPLES: usize = 4_096;
@@ -55,6 +66,9 @@ pub struct Pairs {
     pub findings: Vec<Finding>,
     /// Patterns that could not be compared with any other, and why.
     pub unknown: Vec<(usize, Reason)>,
+    /// Patterns that may be at odds with so many that only some were looked at, and how many more there may be, by pattern. Without
+    /// this the output alone would be quadratic.
+    pub more: Vec<(usize, usize)>,
     /// How many candidate pairs were left out because there are more than 20,000,000.
     pub left_out: usize,
 }
@@ -77,7 +91,8 @@ impl Pairs {
             of.entry(finding.a).or_default().push(at);
             of.entry(finding.b).or_default().push(at);
         }
-        let mut order: Vec<(usize, Vec<usize>)> = of.into_iter().filter(|(_, all)| all.len() > limit).collect();
+        let mut order: Vec<(usize, Vec<usize>)> =
+            of.into_iter().filter(|(_, all)| all.len() > limit).collect();
         order.sort_unstable_by_key(|(pattern, all)| (std::cmp::Reverse(all.len()), *pattern));
         let mut taken = vec![false; self.findings.len()];
         let mut crowds = Vec::new();
@@ -92,7 +107,8 @@ impl Pairs {
                 crowds.push(Crowd { pattern, findings });
             }
         }
-        let alone = taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(at, _)| at).collect();
+        let alone =
+            taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(at, _)| at).collect();
         (crowds, alone)
     }
 }
@@ -205,12 +221,13 @@ impl<'a> Index<'a> {
         let mut candidates = Candidates::default();
         let owners = self.runs();
         let texts = Texts::new(owners.keys().map(|&text| text.to_owned()).collect());
-        let owners: Vec<&[Owner]> =
-            (0..texts.len() as u32).map(|at| owners.get(texts.get(at)).map_or(&[][..], Vec::as_slice)).collect();
+        let owners: Vec<&[Owner]> = (0..texts.len() as u32)
+            .map(|at| owners.get(texts.get(at)).map_or(&[][..], Vec::as_slice))
+            .collect();
         self.inclusions(&texts, &mut candidates);
         self.overlaps(&texts, &owners, &mut candidates);
         self.unwritten(&mut candidates);
-        let (all, left_out) = candidates.finish();
+        let (all, more, left_out) = candidates.finish();
         let mut findings = Vec::new();
         for (a, b) in all {
             let relation = self.relation(a, b);
@@ -218,7 +235,7 @@ impl<'a> Index<'a> {
                 findings.push(Finding { a: a as usize, b: b as usize, relation });
             }
         }
-        Pairs { same: self.same.clone(), findings, unknown: self.unknown.clone(), left_out }
+        Pairs { same: self.same.clone(), findings, unknown: self.unknown.clone(), more, left_out }
     }
 
     fn relation(&self, a: u32, b: u32) -> Relation {
@@ -284,6 +301,7 @@ impl<'a> Index<'a> {
             .map(|at| of_literal.get(literals.get(at)).map_or(&[][..], Vec::as_slice))
             .collect();
         let mut hits = Vec::new();
+        let mut claimed = vec![0u32; self.entries.len()];
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
@@ -294,17 +312,27 @@ impl<'a> Index<'a> {
             hits.extend_from_slice(&generic);
             for (at, _) in sample.char_indices() {
                 for literal in literals.prefixes(&sample[at..]) {
-                    hits.extend_from_slice(lists.get(literal as usize).copied().unwrap_or_default());
+                    hits.extend_from_slice(
+                        lists.get(literal as usize).copied().unwrap_or_default(),
+                    );
                 }
             }
             hits.sort_unstable();
             hits.dedup();
             let chars: Vec<char> = sample.chars().collect();
             for &b in &hits {
+                let Some(claimed) = claimed.get_mut(b as usize) else { continue };
+                if *claimed >= MANY {
+                    candidates.count(b, 1);
+                    continue;
+                }
                 let claims = b != a
                     && (self.plain(b).is_some()
-                        || self.compiled(b).is_some_and(|b| b.matcher().search_chars(&chars) != Outcome::None));
+                        || self
+                            .compiled(b)
+                            .is_some_and(|b| b.matcher().search_chars(&chars) != Outcome::None));
                 if claims {
+                    *claimed += 1;
                     candidates.add(a, b);
                 }
             }
@@ -314,6 +342,11 @@ impl<'a> Index<'a> {
     /// Pairs that may share a landmark or a piece, of those that are written out.
     fn overlaps(&self, texts: &Texts, owners: &[&[Owner]], candidates: &mut Candidates) {
         let of = |run: u32| owners.get(run as usize).copied().unwrap_or_default();
+        // How many owners the runs before each have, so that those of a range can be counted.
+        let mut before_each = vec![0usize; owners.len() + 1];
+        for (at, owners) in owners.iter().enumerate() {
+            before_each[at + 1] = before_each[at] + owners.len();
+        }
         for a in 0..texts.len() as u32 {
             let text = texts.get(a);
             let mut before = None;
@@ -324,7 +357,14 @@ impl<'a> Index<'a> {
                 }
                 // What begins with the whole run contains it, and is found from there.
                 if at > 0 && qualifies(rest, before, None, true, true) {
-                    for b in texts.extensions(rest) {
+                    let mut all = texts.extensions(rest);
+                    if all.len() as u32 > WIDE {
+                        let end = all.start + EXAMPLES;
+                        let count = before_each[all.end as usize] - before_each[end as usize];
+                        of(a).iter().for_each(|owner| candidates.count(owner.pattern, count));
+                        all.end = end;
+                    }
+                    for b in all {
                         if texts.get(b).len() > rest.len() {
                             self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
                         }
@@ -387,7 +427,8 @@ impl<'a> Index<'a> {
 
     /// Pairs that may share text, with a pattern that is not written out.
     fn unwritten(&self, candidates: &mut Candidates) {
-        let unwritten: Vec<u32> = self.live.iter().copied().filter(|&at| self.branches(at).is_none()).collect();
+        let unwritten: Vec<u32> =
+            self.live.iter().copied().filter(|&at| self.branches(at).is_none()).collect();
         if unwritten.is_empty() {
             return;
         }
@@ -396,10 +437,15 @@ impl<'a> Index<'a> {
         for &at in &self.live {
             let triples = match self.branches(at) {
                 Some(branches) => Some(triples_of_branches(branches)),
-                None => self.compiled(at).and_then(|c| c.over.as_ref().ok()).and_then(triples_of_program),
+                None => self
+                    .compiled(at)
+                    .and_then(|c| c.over.as_ref().ok())
+                    .and_then(triples_of_program),
             };
             match triples {
-                Some(triples) => triples.into_iter().for_each(|triple| of_triple.entry(triple).or_default().push(at)),
+                Some(triples) => triples
+                    .into_iter()
+                    .for_each(|triple| of_triple.entry(triple).or_default().push(at)),
                 None => all_of.push(at),
             }
         }
@@ -420,6 +466,7 @@ impl<'a> Index<'a> {
 struct Candidates {
     pairs: Vec<(u32, u32)>,
     sorted: usize,
+    more: HashMap<u32, usize>,
     left_out: usize,
 }
 
@@ -444,9 +491,17 @@ impl Candidates {
         self.sorted = self.pairs.len();
     }
 
-    fn finish(mut self) -> (Vec<(u32, u32)>, usize) {
+    /// Counts pairs of a pattern that are not looked at.
+    fn count(&mut self, pattern: u32, pairs: usize) {
+        *self.more.entry(pattern).or_default() += pairs;
+    }
+
+    fn finish(mut self) -> (Vec<(u32, u32)>, Vec<(usize, usize)>, usize) {
         self.tidy();
-        (self.pairs, self.left_out)
+        let mut more: Vec<_> =
+            self.more.into_iter().map(|(pattern, pairs)| (pattern as usize, pairs)).collect();
+        more.sort_unstable();
+        (self.pairs, more, self.left_out)
     }
 }
 
@@ -464,10 +519,19 @@ struct RunPlace<'a> {
 ///
 /// `before` is the spelled character before it, if there is one, `next` the one after it; `resumes` says whether a landmark
 /// may begin with it after a gap, and `pieces` whether pieces count.
-fn qualifies(common: &str, before: Option<char>, next: Option<char>, resumes: bool, pieces: bool) -> bool {
+fn qualifies(
+    common: &str,
+    before: Option<char>,
+    next: Option<char>,
+    resumes: bool,
+    pieces: bool,
+) -> bool {
     let word = |c: char| is_word(c, false);
     let mut previous = before;
-    if resumes && before.is_none_or(word) && common.chars().take(usize::from(LANDMARK)).filter(|&c| word(c)).count() == 3 {
+    if resumes
+        && before.is_none_or(word)
+        && common.chars().take(usize::from(LANDMARK)).filter(|&c| word(c)).count() == 3
+    {
         return true;
     }
     let mut rest = common.chars();
@@ -481,7 +545,8 @@ fn qualifies(common: &str, before: Option<char>, next: Option<char>, resumes: bo
                 return true;
             }
             let length = rest.clone().take_while(|&c| word(c) && c != '_').count();
-            let ends = rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c) || c == '_');
+            let ends =
+                rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c) || c == '_');
             if part && length >= usize::from(PIECE) && ends {
                 return true;
             }
@@ -500,11 +565,11 @@ fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
     for (at, c) in more.char_indices() {
         if is_word(c, false) && previous.is_none_or(|c| !is_word(c, false)) {
             // The run after the gap must begin here or before, and agree with the text.
-            return !more
-                .char_indices()
-                .skip(1)
-                .take_while(|&(place, _)| place <= at)
-                .any(|(place, _)| more[place..].starts_with(then.as_str()) || then.starts_with(&more[place..]));
+            return !more.char_indices().skip(1).take_while(|&(place, _)| place <= at).any(
+                |(place, _)| {
+                    more[place..].starts_with(then.as_str()) || then.starts_with(&more[place..])
+                },
+            );
         }
         previous = Some(c);
     }
@@ -513,7 +578,9 @@ fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
 
 /// For each branch the run that fewest samples have; `None` if a branch has no run.
 fn rarest(branches: &[Branch], runs: &Texts, frequency: &[u32]) -> Option<Vec<String>> {
-    let count = |text: &str| runs.find(text).and_then(|at| frequency.get(at as usize)).copied().unwrap_or(0);
+    let count = |text: &str| {
+        runs.find(text).and_then(|at| frequency.get(at as usize)).copied().unwrap_or(0)
+    };
     branches
         .iter()
         .map(|branch| {
@@ -533,7 +600,9 @@ fn required(node: &Node, depth: usize) -> Option<Vec<String>> {
     }
     match &node.kind {
         NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => Some(vec![c.to_string()]),
-        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => required(body, depth + 1),
+        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
+            required(body, depth + 1)
+        }
         NodeKind::Repeat(repeat, body) if repeat.min > 0 => required(body, depth + 1),
         NodeKind::Alternation(parts) => {
             let mut all = Vec::new();
@@ -551,7 +620,8 @@ fn required(node: &Node, depth: usize) -> Option<Vec<String>> {
             let shortest = |all: &[String]| all.iter().map(String::len).min().unwrap_or(0);
             let mut offer = |all: Vec<String>| {
                 let worse = best.as_ref().is_some_and(|best| {
-                    (shortest(best), std::cmp::Reverse(best.len())) >= (shortest(&all), std::cmp::Reverse(all.len()))
+                    (shortest(best), std::cmp::Reverse(best.len()))
+                        >= (shortest(&all), std::cmp::Reverse(all.len()))
                 });
                 if !worse && shortest(&all) > 0 {
                     best = Some(all);
@@ -593,7 +663,9 @@ fn triples_of_branches(branches: &[Branch]) -> Vec<Triple> {
             match (word(at + 1), word(at + 2)) {
                 (false, _) => all.push((c, None, None)),
                 (true, false) => all.push((c, chars.get(at + 1).copied(), None)),
-                (true, true) => all.push((c, chars.get(at + 1).copied(), chars.get(at + 2).copied())),
+                (true, true) => {
+                    all.push((c, chars.get(at + 1).copied(), chars.get(at + 2).copied()))
+                }
             }
         }
     }
@@ -604,10 +676,16 @@ fn triples_of_branches(branches: &[Branch]) -> Vec<Triple> {
 
 /// The triples that an automaton can spell out; `None` if there are too many.
 fn triples_of_program(program: &Program) -> Option<Vec<Triple>> {
-    let spelled = |state: u32| program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled);
+    let spelled = |state: u32| {
+        program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled)
+    };
     let letters = |set: u32| {
         let ranges = program.sets.get(set).map_or(&[][..], super::charset::CharSet::ranges);
-        ranges.iter().flat_map(|&(start, end)| start..=end).filter_map(char::from_u32).filter(|&c| is_word(c, false))
+        ranges
+            .iter()
+            .flat_map(|&(start, end)| start..=end)
+            .filter_map(char::from_u32)
+            .filter(|&c| is_word(c, false))
     };
     // Whether an identifier may end in a state: the match ends, or something is read that is no spelled word character.
     let may_end = |state: u32| {
@@ -615,7 +693,9 @@ fn triples_of_program(program: &Program) -> Option<Vec<Triple>> {
             edge.target == MATCH
                 || !edge.spelled
                 || program.sets.get(edge.set).is_some_and(|set| {
-                    set.ranges().iter().any(|&(s, e)| (s..=e).filter_map(char::from_u32).any(|c| !is_word(c, false)))
+                    set.ranges().iter().any(|&(s, e)| {
+                        (s..=e).filter_map(char::from_u32).any(|c| !is_word(c, false))
+                    })
                 })
         })
     };
@@ -655,7 +735,8 @@ fn triples_of_program(program: &Program) -> Option<Vec<Triple>> {
 fn of_texts(a: &str, b: &str) -> Relation {
     let (x, y): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let within = |small: &[char], large: &[char]| {
-        (small.len() <= large.len()).then(|| large.windows(small.len()).position(|part| part == small))?
+        (small.len() <= large.len())
+            .then(|| large.windows(small.len()).position(|part| part == small))?
     };
     if let Some(at) = within(&y, &x) {
         let witness = witness(&x, (0, x.len()), (at, at + y.len()));
@@ -673,7 +754,8 @@ fn of_texts(a: &str, b: &str) -> Relation {
             }
             let mut frame = left.clone();
             frame.extend_from_slice(right.get(common..).unwrap_or_default());
-            let all = |start: usize, end: usize| Match { start, end, spelled: vec![true; end - start] };
+            let all =
+                |start: usize, end: usize| Match { start, end, spelled: vec![true; end - start] };
             let (one, other) = (all(0, left.len()), all(start, frame.len()));
             if Identifiers::new(&frame).overlap(&one, &other) {
                 let spans = ((0, left.len()), (start, frame.len()));

@@ -46,14 +46,16 @@ impl Identifiers {
             return false;
         }
         let last = (first..end).rev().find(|&at| self.is_shared_landmark(a, b, at));
-        let swallowed =
-            |after: usize| (after + 1..end).any(|at| self.starts(at) && spells(a, at) != spells(b, at));
+        let swallowed = |after: usize| {
+            (after + 1..end).any(|at| self.starts(at) && spells(a, at) != spells(b, at))
+        };
         last.is_some_and(|last| !swallowed(last)) || self.share_piece(a, b, first, end)
     }
 
     fn is_shared_landmark(&self, a: &Match, b: &Match, at: usize) -> bool {
         let start = self.starts(at);
-        let resumes = |m: &Match| at > 0 && covers(m, at - 1) && !spells(m, at - 1) && spells(m, at);
+        let resumes =
+            |m: &Match| at > 0 && covers(m, at - 1) && !spells(m, at - 1) && spells(m, at);
         let inside = self.is_word(at) && !start;
         if !start && !(inside && (resumes(a) || resumes(b))) {
             return false;
@@ -78,7 +80,9 @@ impl Identifiers {
             if !after_underscore {
                 return false;
             }
-            let part = (start..).find(|&at| !self.is_word(at) || self.underscore.get(at) == Some(&true)).unwrap_or(start);
+            let part = (start..)
+                .find(|&at| !self.is_word(at) || self.underscore.get(at) == Some(&true))
+                .unwrap_or(start);
             let later = |m: &Match| (part..m.end).any(|at| self.starts(at));
             part <= end && part - start >= usize::from(PIECE) && !later(a) && !later(b)
         })

@@ -62,9 +62,20 @@ enum Op {
     /// The body follows, up to its `End`; then comes `next`.
     Look(Look, usize, usize),
     Atomic(usize),
-    Possessive { min: u32, max: Option<u32>, next: usize },
+    Possessive {
+        min: u32,
+        max: Option<u32>,
+        next: usize,
+    },
     LoopStart(usize),
-    Loop { register: usize, min: u32, max: Option<u32>, lazy: bool, body: usize, next: usize },
+    Loop {
+        register: usize,
+        min: u32,
+        max: Option<u32>,
+        lazy: bool,
+        body: usize,
+        next: usize,
+    },
     Backreference(u32, Flags),
     Conditional(u32, usize),
     Fail,
@@ -233,7 +244,9 @@ impl Matcher {
                 jumps.into_iter().for_each(|jump| self.fill(jump, Op::Jump(next)));
                 self.fill(split, Op::Split(starts));
             }
-            NodeKind::Backreference(group, flags) => self.ops.push(Op::Backreference(*group, *flags)),
+            NodeKind::Backreference(group, flags) => {
+                self.ops.push(Op::Backreference(*group, *flags))
+            }
             NodeKind::Conditional(group, yes, no) => {
                 let condition = self.hole();
                 self.emit(yes, depth + 1);
@@ -256,12 +269,17 @@ fn width(node: &Node, groups: &[Option<usize>], depth: usize) -> Option<usize> {
     match &node.kind {
         NodeKind::Empty | NodeKind::Assertion(..) | NodeKind::Look(..) => Some(0),
         NodeKind::Literal(..) | NodeKind::Dot(_) | NodeKind::Class(..) => Some(1),
-        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => width(body, groups, depth + 1),
+        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
+            width(body, groups, depth + 1)
+        }
         NodeKind::Repeat(repeat, body) => {
             let one = width(body, groups, depth + 1)?;
-            (one == 0 || repeat.max == Some(repeat.min)).then(|| one.checked_mul(repeat.min as usize))?
+            (one == 0 || repeat.max == Some(repeat.min))
+                .then(|| one.checked_mul(repeat.min as usize))?
         }
-        NodeKind::Concat(parts) => parts.iter().try_fold(0usize, |sum, part| sum.checked_add(width(part, groups, depth + 1)?)),
+        NodeKind::Concat(parts) => parts
+            .iter()
+            .try_fold(0usize, |sum, part| sum.checked_add(width(part, groups, depth + 1)?)),
         NodeKind::Alternation(parts) => {
             let first = width(parts.first()?, groups, depth + 1)?;
             parts.iter().all(|part| width(part, groups, depth + 1) == Some(first)).then_some(first)
@@ -271,7 +289,9 @@ fn width(node: &Node, groups: &[Option<usize>], depth: usize) -> Option<usize> {
             let no = no.as_ref().map_or(Some(0), |no| width(no, groups, depth + 1))?;
             (yes == no).then_some(yes)
         }
-        NodeKind::Backreference(group, _) => groups.get((*group as usize).checked_sub(1)?).copied().flatten(),
+        NodeKind::Backreference(group, _) => {
+            groups.get((*group as usize).checked_sub(1)?).copied().flatten()
+        }
     }
 }
 
@@ -365,7 +385,12 @@ impl<'a> Machine<'a> {
 
     /// Runs from `pc` at `pos` until an `End`, and gives the place there. `found` is asked whether that will do; if not, the
     /// other ways are gone too.
-    fn run(&mut self, pc: usize, pos: usize, found: &mut dyn FnMut(usize, &[bool]) -> bool) -> Option<usize> {
+    fn run(
+        &mut self,
+        pc: usize,
+        pos: usize,
+        found: &mut dyn FnMut(usize, &[bool]) -> bool,
+    ) -> Option<usize> {
         let base = self.ways.len();
         let (mut pc, mut pos) = (pc, pos);
         loop {
@@ -397,10 +422,9 @@ impl<'a> Machine<'a> {
         let Some(op) = matcher.ops.get(pc) else { return Step::Fail };
         let holds = match op {
             Op::Set(set, spelled) => {
-                let matches = self
-                    .text
-                    .get(pos)
-                    .is_some_and(|&c| matcher.sets.get(*set as usize).is_some_and(|set| set.has(c)));
+                let matches = self.text.get(pos).is_some_and(|&c| {
+                    matcher.sets.get(*set as usize).is_some_and(|set| set.has(c))
+                });
                 if !matches {
                     return Step::Fail;
                 }
@@ -428,7 +452,8 @@ impl<'a> Machine<'a> {
                 let before = self.changes.len();
                 self.looking += 1;
                 let start = if look.behind { pos.checked_sub(*width) } else { Some(pos) };
-                let matched = start.is_some_and(|start| self.run(pc + 1, start, &mut |_, _| true).is_some());
+                let matched =
+                    start.is_some_and(|start| self.run(pc + 1, start, &mut |_, _| true).is_some());
                 self.looking -= 1;
                 if look.negative || !matched {
                     self.undo(before);
@@ -448,7 +473,9 @@ impl<'a> Machine<'a> {
                     }
                 };
             }
-            Op::Possessive { min, max, next } => return self.possessive(pc + 1, pos, *min, *max, *next),
+            Op::Possessive { min, max, next } => {
+                return self.possessive(pc + 1, pos, *min, *max, *next);
+            }
             Op::LoopStart(register) => {
                 self.set_register(*register, (0, usize::MAX));
                 true
@@ -479,10 +506,15 @@ impl<'a> Machine<'a> {
             }
             Op::Backreference(group, flags) => {
                 let slot = (*group as usize).saturating_sub(1) * 2;
-                let ends = (self.slots.get(slot).copied().flatten(), self.slots.get(slot + 1).copied().flatten());
+                let ends = (
+                    self.slots.get(slot).copied().flatten(),
+                    self.slots.get(slot + 1).copied().flatten(),
+                );
                 let (Some(start), Some(end)) = ends else { return Step::Fail };
                 let Some(length) = end.checked_sub(start) else { return Step::Fail };
-                let (Some(want), Some(have)) = (self.text.get(start..end), self.text.get(pos..pos + length)) else {
+                let (Some(want), Some(have)) =
+                    (self.text.get(start..end), self.text.get(pos..pos + length))
+                else {
                     return Step::Fail;
                 };
                 let ascii = flags.has(Flags::ASCII);
@@ -510,7 +542,14 @@ impl<'a> Machine<'a> {
         if holds { Step::To(pc + 1, pos) } else { Step::Fail }
     }
 
-    fn possessive(&mut self, body: usize, pos: usize, min: u32, max: Option<u32>, next: usize) -> Step {
+    fn possessive(
+        &mut self,
+        body: usize,
+        pos: usize,
+        min: u32,
+        max: Option<u32>,
+        next: usize,
+    ) -> Step {
         let before = self.changes.len();
         let (mut pos, mut count) = (pos, 0u32);
         while max.is_none_or(|max| count < max) {
@@ -542,8 +581,9 @@ impl<'a> Machine<'a> {
         let lines = flags.has(Flags::MULTI_LINE);
         let at = |at: Option<usize>| at.and_then(|at| self.text.get(at).copied());
         let (before, after) = (at(pos.checked_sub(1)), at(Some(pos)));
-        let boundary =
-            || before.is_some_and(|c| is_word(c, ascii)) != after.is_some_and(|c| is_word(c, ascii));
+        let boundary = || {
+            before.is_some_and(|c| is_word(c, ascii)) != after.is_some_and(|c| is_word(c, ascii))
+        };
         match assertion {
             Assertion::TextStart => before.is_none(),
             Assertion::Caret => before.is_none() || (lines && before == Some('\n')),

@@ -199,16 +199,23 @@ impl Re {
                 parts.iter().fold(0u64, |sum, part| sum.saturating_add(part.size)),
             ),
             Kind::Alternation(parts) => (
-                parts.first().and_then(|first| first.width).filter(|&w| parts.iter().all(|part| part.width == Some(w))),
+                parts
+                    .first()
+                    .and_then(|first| first.width)
+                    .filter(|&w| parts.iter().all(|part| part.width == Some(w))),
                 parts.iter().any(|part| part.nullable),
                 parts.iter().any(|part| part.total),
                 parts.iter().fold(1u64, |sum, part| sum.saturating_add(part.size)),
             ),
             Kind::Repeat { min, max, body, .. } => (
-                body.width.filter(|&w| w == 0 || *max == Some(*min)).and_then(|w| w.checked_mul(*min)),
+                body.width
+                    .filter(|&w| w == 0 || *max == Some(*min))
+                    .and_then(|w| w.checked_mul(*min)),
                 *min == 0 || body.nullable,
                 *min == 0 || body.total,
-                (body.size + 1).saturating_mul(u64::from(max.unwrap_or(*min + u32::from(*min < u32::MAX)).max(1))),
+                (body.size + 1).saturating_mul(u64::from(
+                    max.unwrap_or(*min + u32::from(*min < u32::MAX)).max(1),
+                )),
             ),
         };
         Rc::new(Self { kind, width, nullable, total, size })
@@ -284,7 +291,9 @@ impl Lowering {
                 let spelled = set.len() <= SPELLED_CLASS;
                 self.set(set, spelled)
             }
-            NodeKind::Assertion(assertion, flags) => Re::new(Kind::Assert(assert(*assertion, *flags))),
+            NodeKind::Assertion(assertion, flags) => {
+                Re::new(Kind::Assert(assert(*assertion, *flags)))
+            }
             NodeKind::Look(look, body) => {
                 let side = if look.negative { side.flip() } else { side };
                 let body = self.node(body, side, depth + 1)?;
@@ -297,11 +306,17 @@ impl Lowering {
             }
             NodeKind::Group(body) => self.node(body, side, depth + 1)?,
             NodeKind::Concat(parts) => {
-                let parts = parts.iter().map(|part| self.node(part, side, depth + 1)).collect::<Result<Vec<_>, _>>()?;
+                let parts = parts
+                    .iter()
+                    .map(|part| self.node(part, side, depth + 1))
+                    .collect::<Result<Vec<_>, _>>()?;
                 Re::concat(parts)
             }
             NodeKind::Alternation(parts) => {
-                let parts = parts.iter().map(|part| self.node(part, side, depth + 1)).collect::<Result<Vec<_>, _>>()?;
+                let parts = parts
+                    .iter()
+                    .map(|part| self.node(part, side, depth + 1))
+                    .collect::<Result<Vec<_>, _>>()?;
                 Re::new(Kind::Alternation(parts))
             }
             NodeKind::Atomic(body) => {
@@ -319,7 +334,9 @@ impl Lowering {
                 self.inexact = Some(Reason::Backreference);
                 match (side, self.groups.get(group).cloned()) {
                     (Side::Under, _) => Re::new(Kind::Fail),
-                    (Side::Over, Some(body)) if !flags.has(Flags::IGNORE_CASE) => self.text_of(&body),
+                    (Side::Over, Some(body)) if !flags.has(Flags::IGNORE_CASE) => {
+                        self.text_of(&body)
+                    }
                     (Side::Over, _) => {
                         let any = self.set(CharSet::all(), false);
                         Re::repeat(0, None, any)
@@ -376,7 +393,12 @@ impl Lowering {
         let exact = match atomic(&[body.clone()], 0)? {
             Some(round) if self.inexact == before && !body.nullable => Some(Re::concat(vec![
                 Re::repeat(repeat.min, Some(repeat.min), round.clone()),
-                as_many(&round, &body, repeat.max.map(|max| max.saturating_sub(repeat.min)), &Re::empty()),
+                as_many(
+                    &round,
+                    &body,
+                    repeat.max.map(|max| max.saturating_sub(repeat.min)),
+                    &Re::empty(),
+                ),
             ])),
             _ => None,
         };
@@ -389,7 +411,9 @@ impl Lowering {
             Kind::Empty | Kind::Assert(_) | Kind::Look { .. } => Re::empty(),
             Kind::Fail => Re::new(Kind::Fail),
             Kind::Set { set, .. } => Re::set(*set, false),
-            Kind::Concat(parts) => Re::concat(parts.iter().map(|part| self.text_of(part)).collect()),
+            Kind::Concat(parts) => {
+                Re::concat(parts.iter().map(|part| self.text_of(part)).collect())
+            }
             Kind::Alternation(parts) => {
                 Re::new(Kind::Alternation(parts.iter().map(|part| self.text_of(part)).collect()))
             }
@@ -433,14 +457,17 @@ fn atomic(seq: &[Rc<Re>], depth: usize) -> Result<Option<Rc<Re>>, Reason> {
     }
     let Some((first, rest)) = seq.split_first() else { return Ok(Some(Re::empty())) };
     if !rest.is_empty() && first.width.is_some() {
-        let (Some(head), Some(tail)) = (atomic(std::slice::from_ref(first), depth + 1)?, atomic(rest, depth + 1)?)
+        let (Some(head), Some(tail)) =
+            (atomic(std::slice::from_ref(first), depth + 1)?, atomic(rest, depth + 1)?)
         else {
             return Ok(None);
         };
         return Ok(Some(Lowering::sized(Re::concat(vec![head, tail]))?));
     }
     let re = match &first.kind {
-        Kind::Empty | Kind::Fail | Kind::Set { .. } | Kind::Assert(_) | Kind::Look { .. } => first.clone(),
+        Kind::Empty | Kind::Fail | Kind::Set { .. } | Kind::Assert(_) | Kind::Look { .. } => {
+            first.clone()
+        }
         Kind::Concat(parts) => {
             let all: Vec<_> = parts.iter().chain(rest).cloned().collect();
             return atomic(&all, depth + 1);
@@ -496,7 +523,9 @@ fn atomic_repeat(
         all.extend(rest.iter().cloned());
         return atomic(&all, depth + 1);
     }
-    let (Some(round), Some(tail)) = (atomic(std::slice::from_ref(body), depth + 1)?, atomic(rest, depth + 1)?) else {
+    let (Some(round), Some(tail)) =
+        (atomic(std::slice::from_ref(body), depth + 1)?, atomic(rest, depth + 1)?)
+    else {
         return Ok(None);
     };
     let rest = Re::concat(rest.to_vec());
@@ -511,7 +540,8 @@ fn atomic_repeat(
         let more = Re::concat(vec![Re::ahead(true, rest), round]);
         return Ok(Some(Re::concat(vec![Re::repeat(0, max, more), tail])));
     }
-    let then = |rounds: Option<u32>| Re::concat(vec![Re::repeat(0, rounds, body.clone()), rest.clone()]);
+    let then =
+        |rounds: Option<u32>| Re::concat(vec![Re::repeat(0, rounds, body.clone()), rest.clone()]);
     let stop = |rounds: Option<u32>| Re::ahead(true, Re::concat(vec![body.clone(), then(rounds)]));
     Ok(match max {
         None => Some(Re::concat(vec![
@@ -566,7 +596,9 @@ impl Builder {
         Ok(match &re.kind {
             Kind::Empty => next,
             Kind::Fail => self.push(Inst::Fail),
-            Kind::Set { set, spelled } => self.push(Inst::Set { set: *set, spelled: *spelled, next }),
+            Kind::Set { set, spelled } => {
+                self.push(Inst::Set { set: *set, spelled: *spelled, next })
+            }
             Kind::Assert(cond) => self.push(Inst::Cond(*cond, next)),
             Kind::Look { behind, negated, body } => {
                 let known = self.bodies.get(&(Rc::as_ptr(body), *behind)).copied();
@@ -600,7 +632,10 @@ impl Builder {
                 at
             }
             Kind::Alternation(parts) => {
-                let starts = parts.iter().map(|part| self.emit(part, next)).collect::<Result<Vec<_>, _>>()?;
+                let starts = parts
+                    .iter()
+                    .map(|part| self.emit(part, next))
+                    .collect::<Result<Vec<_>, _>>()?;
                 self.push(Inst::Split(starts))
             }
             Kind::Repeat { min, max, body, .. } => {
@@ -674,16 +709,28 @@ impl Builder {
                 match self.insts.get(inst as usize).unwrap_or(&Inst::Fail) {
                     Inst::Fail => {}
                     Inst::Match => {
-                        program.edges.push(Edge { set: 0, target: MATCH, conds: lists.range(list), spelled: false });
+                        program.edges.push(Edge {
+                            set: 0,
+                            target: MATCH,
+                            conds: lists.range(list),
+                            spelled: false,
+                        });
                     }
                     Inst::Set { set, spelled, next } => {
                         let target = states.of(*next);
-                        program.edges.push(Edge { set: *set, target, conds: lists.range(list), spelled: *spelled });
+                        program.edges.push(Edge {
+                            set: *set,
+                            target,
+                            conds: lists.range(list),
+                            spelled: *spelled,
+                        });
                     }
                     Inst::Split(ways) => stack.extend(ways.iter().rev().map(|&way| (way, list))),
                     Inst::Cond(cond, next) => {
                         let cond = match *cond {
-                            Cond::Ahead { negated, body } => Cond::Ahead { negated, body: states.of(body) },
+                            Cond::Ahead { negated, body } => {
+                                Cond::Ahead { negated, body: states.of(body) }
+                            }
                             other => other,
                         };
                         stack.push((*next, lists.with(list, cond)));
@@ -738,7 +785,8 @@ impl Lists {
 
     fn with(&mut self, list: u32, cond: Cond) -> u32 {
         let (start, end) = self.range(list);
-        let mut all: Vec<Cond> = self.conds.get(start as usize..end as usize).unwrap_or_default().to_vec();
+        let mut all: Vec<Cond> =
+            self.conds.get(start as usize..end as usize).unwrap_or_default().to_vec();
         if let Err(at) = all.binary_search(&cond) {
             all.insert(at, cond);
         }

@@ -133,7 +133,8 @@ pub(crate) fn shared(
                 return Found::Unknown(unsure.clone());
             }
         }
-        let symbols = symbols(&walkers[0], node.a, alphabet).and(symbols(&walkers[1], node.b, alphabet));
+        let symbols =
+            symbols(&walkers[0], node.a, alphabet).and(symbols(&walkers[1], node.b, alphabet));
         for symbol in symbols.iter() {
             let prev = prev_of(alphabet, symbol);
             let word = prev & WORD != 0;
@@ -144,7 +145,8 @@ pub(crate) fn shared(
                 after_word: node.prev & WORD != 0,
                 after_underscore: node.prev & UNDERSCORE != 0,
             };
-            let place = |half: Half| Place { prev: node.prev, context: half.context, next: Some(symbol) };
+            let place =
+                |half: Half| Place { prev: node.prev, context: half.context, next: Some(symbol) };
             moves(&mut walkers[0], node.a, place(node.a), node.phase, &mut a_moves);
             if a_moves.is_empty() {
                 continue;
@@ -154,7 +156,8 @@ pub(crate) fn shared(
                 for &b_move in &b_moves {
                     follow(node, letter, a_move, b_move, &mut phases);
                     for &phase in &phases {
-                        let lost = phase == Phase::None && (a_move.half.state == AFTER || b_move.half.state == AFTER);
+                        let lost = phase == Phase::None
+                            && (a_move.half.state == AFTER || b_move.half.state == AFTER);
                         if lost {
                             continue;
                         }
@@ -204,7 +207,10 @@ fn follow(node: Node, letter: Letter, a: Move, b: Move, phases: &mut Vec<Phase>)
             if letter.first || resumed {
                 phases.push(Phase::Landmark { start: letter.first, length: 1 });
             }
-            if letter.after_underscore && !letter.underscore && (node.a.bits | node.b.bits) & GAPS == 0 {
+            if letter.after_underscore
+                && !letter.underscore
+                && (node.a.bits | node.b.bits) & GAPS == 0
+            {
                 phases.push(Phase::Piece(1));
             }
         }
@@ -215,7 +221,11 @@ fn follow(node: Node, letter: Letter, a: Move, b: Move, phases: &mut Vec<Phase>)
                 }
             } else if both {
                 let length = length + 1;
-                phases.push(if length == LANDMARK { Phase::Shared } else { Phase::Landmark { start, length } });
+                phases.push(if length == LANDMARK {
+                    Phase::Shared
+                } else {
+                    Phase::Landmark { start, length }
+                });
             }
         }
         Phase::Shared => {

@@ -64,7 +64,8 @@ impl Texts {
     /// The texts that `text` begins with, itself included, the longest first.
     pub(crate) fn prefixes<'a>(&'a self, text: &'a str) -> impl Iterator<Item = u32> + 'a {
         let bytes = text.as_bytes();
-        let known = (1..=3.min(bytes.len())).any(|n| self.beginnings.contains_key(&beginning(&bytes[..n])));
+        let known =
+            (1..=3.min(bytes.len())).any(|n| self.beginnings.contains_key(&beginning(&bytes[..n])));
         let mut at = if known {
             let after = self.texts.partition_point(|other| other.as_str() <= text);
             after.checked_sub(1).map_or(NONE, |at| at as u32)
@@ -110,7 +111,8 @@ mod tests {
         let texts = Texts::new(words.iter().map(|&w| w.to_owned()).collect());
         for text in ["a", "abcd", "abcdef", "", "b", "bc", "éab", "x", "abd", "ac"] {
             let mut found: Vec<&str> = texts.prefixes(text).map(|at| texts.get(at)).collect();
-            let mut scan: Vec<&str> = words.iter().copied().filter(|word| text.starts_with(word)).collect();
+            let mut scan: Vec<&str> =
+                words.iter().copied().filter(|word| text.starts_with(word)).collect();
             scan.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
             assert_eq!(found, scan, "{text}");
             found = texts.extensions(text).map(|at| texts.get(at)).collect();

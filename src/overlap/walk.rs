@@ -109,7 +109,9 @@ impl<'a> Walker<'a> {
     /// Whether an edge can be taken by its character, conditions aside.
     pub(crate) fn reads(&self, edge: &Edge, place: Place) -> bool {
         match place.next {
-            Some(symbol) => edge.target != MATCH && self.alphabet.mask(self.side, edge.set).has(symbol),
+            Some(symbol) => {
+                edge.target != MATCH && self.alphabet.mask(self.side, edge.set).has(symbol)
+            }
             None => false,
         }
     }
@@ -138,7 +140,11 @@ impl<'a> Walker<'a> {
             Cond::Boundary { negated, ascii } => {
                 let before = place.prev & if ascii { ASCII_WORD } else { WORD } != 0;
                 let after = place.next.is_some_and(|symbol| {
-                    if ascii { self.alphabet.is_ascii_word(symbol) } else { self.alphabet.is_word(symbol) }
+                    if ascii {
+                        self.alphabet.is_ascii_word(symbol)
+                    } else {
+                        self.alphabet.is_word(symbol)
+                    }
                 });
                 (before != after) != negated
             }
@@ -149,8 +155,15 @@ impl<'a> Walker<'a> {
             }
             Cond::Behind { negated, index } => {
                 let guard = match &self.settled {
-                    Some((at, truths)) if *at == place => truths.get(index as usize).copied().unwrap_or(Guard::FALSE),
-                    _ => self.behind(place).truths.get(index as usize).copied().unwrap_or(Guard::FALSE),
+                    Some((at, truths)) if *at == place => {
+                        truths.get(index as usize).copied().unwrap_or(Guard::FALSE)
+                    }
+                    _ => self
+                        .behind(place)
+                        .truths
+                        .get(index as usize)
+                        .copied()
+                        .unwrap_or(Guard::FALSE),
                 };
                 return if negated { self.guards.not(guard) } else { guard };
             }
@@ -175,7 +188,8 @@ impl<'a> Walker<'a> {
                 continue;
             }
             let opens = self.opens(edge, place);
-            let then = if edge.target == MATCH { Guard::TRUE } else { self.guards.var(edge.target) };
+            let then =
+                if edge.target == MATCH { Guard::TRUE } else { self.guards.var(edge.target) };
             let both = self.guards.and(opens, then);
             holds = self.guards.or(holds, both);
             if holds == Guard::TRUE {
@@ -230,7 +244,11 @@ impl<'a> Walker<'a> {
 
     /// All states after the next character of a place, from all of `threads`, and under which condition one of them matched
     /// at the place itself.
-    pub(crate) fn step_threads(&mut self, threads: &[(u32, Guard)], place: Place) -> (Threads, Guard) {
+    pub(crate) fn step_threads(
+        &mut self,
+        threads: &[(u32, Guard)],
+        place: Place,
+    ) -> (Threads, Guard) {
         let program = self.program;
         let mut after = Threads::new();
         let mut matched = Guard::FALSE;
