@@ -68,8 +68,8 @@ mod shared;
 mod texts;
 mod walk;
 
-use std::cell::OnceCell;
 use std::fmt;
+use std::sync::OnceLock;
 
 pub use index::{Crowd, Finding, Index, Pairs, pairs};
 
@@ -253,8 +253,8 @@ pub struct Compiled<'a> {
     over: Result<Program, Reason>,
     /// What it claims at least, where `over` is not exact.
     under: Option<Result<Program, Reason>>,
-    matcher: OnceCell<Matcher>,
-    sample: OnceCell<Sample>,
+    matcher: OnceLock<Matcher>,
+    sample: OnceLock<Sample>,
     budget: Budget,
 }
 
@@ -266,7 +266,7 @@ impl<'a> Compiled<'a> {
             Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under)),
             _ => None,
         };
-        Self { ast, over, under, matcher: OnceCell::new(), sample: OnceCell::new(), budget }
+        Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), budget }
     }
 
     /// The matcher of the pattern.

@@ -48,12 +48,14 @@ impl Mask {
 
     /// The symbols of both.
     pub(crate) fn or(self, other: Self) -> Self {
-        Self([0, 1, 2, 3].map(|i| self.0[i] | other.0[i]))
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Self([a | e, b | f, c | g, d | h])
     }
 
     /// The symbols that both have.
     pub(crate) fn and(self, other: Self) -> Self {
-        Self([0, 1, 2, 3].map(|i| self.0[i] & other.0[i]))
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Self([a & e, b & f, c & g, d & h])
     }
 
     /// Its symbols, the most readable first.

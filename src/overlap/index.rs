@@ -18,8 +18,9 @@
 //!
 //! Uses `features`, `texts`, and what the relation is made of.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::charset::is_word;
 use super::features::{self, Branch, Piece};
@@ -33,6 +34,9 @@ use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 
 /// The most candidates that are looked at.
 const MAX_CANDIDATES: usize = 20_000_000;
+
+/// From how many candidates on another thread is worth its start.
+const PER_THREAD: usize = 1_024;
 
 /// How many runs may begin with one text for all of them to be looked at.
 const WIDE: u32 = 64;
@@ -133,7 +137,7 @@ struct Entry<'a> {
     plain: Option<String>,
     /// Its branches, if it can be written out.
     branches: Option<Vec<Branch>>,
-    compiled: OnceCell<Compiled<'a>>,
+    compiled: OnceLock<Compiled<'a>>,
 }
 
 /// Many patterns, ready to be searched for pairs that are at odds.
@@ -162,7 +166,7 @@ impl<'a> Index<'a> {
                 None => canonical(&ast.root, &mut key),
             }
             let stands = *first.entry(key).or_insert(at);
-            let mut entry = Entry { ast, plain, branches: None, compiled: OnceCell::new() };
+            let mut entry = Entry { ast, plain, branches: None, compiled: OnceLock::new() };
             if stands != at {
                 groups.entry(stands).or_insert_with(|| vec![stands]).push(at);
                 entries.push(entry);
@@ -228,14 +232,52 @@ impl<'a> Index<'a> {
         self.overlaps(&texts, &owners, &mut candidates);
         self.unwritten(&mut candidates);
         let (all, more, left_out) = candidates.finish();
-        let mut findings = Vec::new();
-        for (a, b) in all {
-            let relation = self.relation(a, b);
-            if relation.kind != Kind::None {
-                findings.push(Finding { a: a as usize, b: b as usize, relation });
-            }
-        }
+        let findings = self.decide(&all);
         Pairs { same: self.same.clone(), findings, unknown: self.unknown.clone(), more, left_out }
+    }
+
+    /// The candidates that are at odds, in their order, by as many threads as the machine has cores.
+    fn decide(&self, candidates: &[(u32, u32)]) -> Vec<Finding> {
+        let decide = |part: &[(u32, u32)]| {
+            let mut findings = Vec::new();
+            for &(a, b) in part {
+                let relation = self.relation(a, b);
+                if relation.kind != Kind::None {
+                    findings.push(Finding { a: a as usize, b: b as usize, relation });
+                }
+            }
+            findings
+        };
+        let threads = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(candidates.len() / PER_THREAD + 1);
+        if threads == 1 {
+            return decide(candidates);
+        }
+        // Small parts, taken in turn, because one pair may cost as much as a thousand others.
+        let parts: Vec<&[(u32, u32)]> = candidates.chunks(PER_THREAD / 4).collect();
+        let next = AtomicUsize::new(0);
+        let mut done: Vec<(usize, Vec<Finding>)> = std::thread::scope(|scope| {
+            let work = || {
+                let mut done = Vec::new();
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(part) = parts.get(at) else { return done };
+                    done.push((at, decide(part)));
+                }
+            };
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let mut all = work();
+            for other in others {
+                match other.join() {
+                    Ok(done) => all.extend(done),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        });
+        done.sort_unstable_by_key(|(at, _)| *at);
+        done.into_iter().flat_map(|(_, findings)| findings).collect()
     }
 
     fn relation(&self, a: u32, b: u32) -> Relation {

@@ -1,7 +1,7 @@
 //! What the two product searches have in common: nodes in breadth-first order, and how a search ends.
 //! Uses `alphabet`.
 
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash};
 
 use super::Reason;
 use super::alphabet::{Alphabet, Symbol};
@@ -62,7 +62,10 @@ pub(crate) struct Seen<N> {
 impl<N: Hash + Eq> Seen<N> {
     /// None yet; `exact` if the first way to a place is as good as any.
     pub(crate) fn new(exact: bool) -> Self {
-        Self { times: Map::default(), most: if exact { 1 } else { VISITS } }
+        Self {
+            times: Map::with_capacity_and_hasher(256, BuildHasherDefault::default()),
+            most: if exact { 1 } else { VISITS },
+        }
     }
 
     /// Whether the place is to be looked at.

@@ -6,6 +6,8 @@
 //! shared landmark after which nothing is swallowed. Breadth first, so the first frame found is a shortest.
 //! Uses `walk`, `search`.
 
+use std::hash::{Hash, Hasher};
+
 use super::alphabet::{Alphabet, Mask};
 use super::guard::Guard;
 use super::program::{MATCH, Program};
@@ -26,7 +28,7 @@ const GAP: u8 = 1;
 const GAPS: u8 = 2;
 
 /// How far the landmark or the piece has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// It is still to come.
     None,
@@ -52,7 +54,7 @@ impl Phase {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Half {
     state: u32,
     guard: Guard,
@@ -60,12 +62,30 @@ struct Half {
     bits: u8,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Node {
     prev: Prev,
     phase: Phase,
     a: Half,
     b: Half,
+}
+
+impl Hash for Node {
+    // Four words instead of a dozen small fields: this is the engine's hottest hash.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let phase = match self.phase {
+            Phase::None => 0,
+            Phase::Shared => 1,
+            Phase::Pieced => 2,
+            Phase::Landmark { start, length } => 4 + 2 * length + u8::from(start),
+            Phase::Piece(length) => 16 + length,
+        };
+        hasher.write_u32(u32::from_le_bytes([self.prev, phase, self.a.bits, self.b.bits]));
+        for half in [self.a, self.b] {
+            hasher.write_u64(u64::from(half.state) << 32 | u64::from(half.guard.0));
+        }
+        hasher.write_u64(u64::from(self.a.context) << 32 | u64::from(self.b.context));
+    }
 }
 
 /// What one side does with a character.
