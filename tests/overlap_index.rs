@@ -93,12 +93,12 @@ fn crowded(rng: &mut Rng, count: usize) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     while all.len() < count {
         let mut branches = Vec::new();
-        for branch in 0..1 + rng.below(4) / 3 {
+        for branch in 0..=rng.below(4) / 3 {
             let mut text = String::new();
             if branch == 0 {
                 text.push_str(starts[rng.below(starts.len())]);
             }
-            for word in 0..1 + rng.below(3) {
+            for word in 0..=rng.below(3) {
                 if word > 0 {
                     text.push_str(glue[rng.below(glue.len())]);
                 }

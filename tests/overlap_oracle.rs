@@ -4,6 +4,8 @@
 //! checks is `REGLINT_CASES` (default 3,000; three a pair: inclusion both ways, and shared text), the seed
 //! `REGLINT_SEED`.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test, helpers included")]
+
 use std::collections::HashMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -62,7 +64,8 @@ fn no_disagreement_with_brute_force() {
     for line in oracle(&python, &["pairs", &seed.to_string(), &checks.to_string()], "").lines() {
         check_pool(&serde_json::from_str(line).unwrap(), &mut tally);
     }
-    let input: String = tally.claims.iter().map(|claim| format!("{claim}\n")).collect();
+    let input: Vec<String> = tally.claims.iter().map(Value::to_string).collect();
+    let input = input.join("\n");
     for (claim, answer) in tally.claims.iter().zip(oracle(&python, &["confirm"], &input).lines()) {
         if answer != "true" {
             tally.faults.push(format!("CPython does not confirm {claim}"));
@@ -132,10 +135,7 @@ fn check_pool(pool: &Value, tally: &mut Tally) {
                     ]));
                 }
                 Answer::Yes => {
-                    if !only
-                        && !(name == "none" && *compiled[x].sample() == Sample::None)
-                        && name != "none"
-                    {
+                    if !only && *compiled[x].sample() != Sample::None {
                         fault("within after all".to_owned());
                     }
                 }

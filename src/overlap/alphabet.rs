@@ -48,14 +48,14 @@ impl Mask {
 
     /// The symbols of both.
     pub(crate) fn or(self, other: Self) -> Self {
-        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
-        Self([a | e, b | f, c | g, d | h])
+        let (a, b) = (self.0, other.0);
+        Self([a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]])
     }
 
     /// The symbols that both have.
     pub(crate) fn and(self, other: Self) -> Self {
-        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
-        Self([a & e, b & f, c & g, d & h])
+        let (a, b) = (self.0, other.0);
+        Self([a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]])
     }
 
     /// Its symbols, the most readable first.
@@ -88,7 +88,7 @@ fn usual() -> &'static [(CharSet, char); 4] {
             (word.intersection(&digit.complement()).intersection(&beyond), 'é'),
             (digit.intersection(&beyond), '\u{663}'),
             (space.intersection(&beyond), '\u{2003}'),
-            (word.union(&space).complement().intersection(&beyond), '→'),
+            (word.union(space).complement().intersection(&beyond), '→'),
         ]
     })
 }
@@ -97,7 +97,7 @@ fn usual() -> &'static [(CharSet, char); 4] {
 #[derive(Debug, Clone)]
 pub(crate) struct Sets {
     /// The sets, each once.
-    sets: Vec<CharSet>,
+    all: Vec<CharSet>,
     /// For each set its usual symbols; right only if `usual`.
     masks: Vec<Mask>,
     /// Whether the usual symbols are enough for all of the sets.
@@ -139,12 +139,12 @@ impl Sets {
                 *class = *ids.entry((*class, mask.has(symbol as u8))).or_insert(next);
             }
         }
-        Self { sets, masks, usual: all_usual, classes }
+        Self { all: sets, masks, usual: all_usual, classes }
     }
 
     /// A set by its number.
     pub(crate) fn get(&self, number: u32) -> Option<&CharSet> {
-        self.sets.get(number as usize)
+        self.all.get(number as usize)
     }
 }
 
@@ -205,7 +205,7 @@ impl Alphabet {
                 side.clear();
             }
             for (side, sets) in masks.iter_mut().zip([a, b]) {
-                side.extend(sets.sets.iter().map(ascii_mask));
+                side.extend(sets.all.iter().map(ascii_mask));
             }
             for class in beyond_ascii(a, b) {
                 let symbol = chars.len();
@@ -217,7 +217,7 @@ impl Alphabet {
                     word.add(symbol);
                 }
                 for (side, sets) in masks.iter_mut().zip([a, b]) {
-                    for (mask, set) in side.iter_mut().zip(&sets.sets) {
+                    for (mask, set) in side.iter_mut().zip(&sets.all) {
                         if set.has(class.sample) {
                             mask.add(symbol);
                         }
@@ -277,9 +277,9 @@ struct Beyond {
 /// The classes of the characters beyond ASCII under the sets of both patterns and the usual ones.
 fn beyond_ascii(a: &Sets, b: &Sets) -> Vec<Beyond> {
     let sets: Vec<&CharSet> = a
-        .sets
+        .all
         .iter()
-        .chain(&b.sets)
+        .chain(&b.all)
         .filter(|set| set.ranges().last().is_some_and(|&(_, end)| end > 0x9F))
         .chain(usual().iter().map(|(class, _)| class))
         .collect();

@@ -232,7 +232,7 @@ pub(crate) fn class(class: &Class, flags: Flags) -> CharSet {
             ClassItemKind::Range(first, last) => set.push((first as u32, last as u32)),
             ClassItemKind::Perl(class) => kinds.extend_from_slice(perl(class, ascii).ranges()),
             ClassItemKind::NotPerl(class) => {
-                kinds.extend_from_slice(perl(class, ascii).complement().ranges())
+                kinds.extend_from_slice(perl(class, ascii).complement().ranges());
             }
         }
     }

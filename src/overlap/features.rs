@@ -62,7 +62,9 @@ fn join(heads: Vec<Branch>, tails: &[Branch]) -> Option<Vec<Branch>> {
     if let [tail] = tails {
         let mut heads = heads;
         for head in &mut heads {
-            tail.iter().for_each(|piece| append(head, piece));
+            for piece in tail {
+                append(head, piece);
+            }
         }
         return Some(heads);
     }
@@ -73,7 +75,9 @@ fn join(heads: Vec<Branch>, tails: &[Branch]) -> Option<Vec<Branch>> {
     for head in &heads {
         for tail in tails {
             let mut branch = head.clone();
-            tail.iter().for_each(|piece| append(&mut branch, piece));
+            for piece in tail {
+                append(&mut branch, piece);
+            }
             all.push(branch);
         }
     }
@@ -92,13 +96,13 @@ fn nothing() -> Vec<Branch> {
     vec![Vec::new()]
 }
 
-fn characters(set: &charset::CharSet) -> Option<Vec<Branch>> {
+fn characters(set: &charset::CharSet) -> Vec<Branch> {
     if set.len() > SPELLED_CLASS {
-        return Some(vec![vec![Piece::Gap]]);
+        return vec![vec![Piece::Gap]];
     }
     let chars =
         set.ranges().iter().flat_map(|&(start, end)| start..=end).filter_map(char::from_u32);
-    Some(chars.map(|c| vec![Piece::Run(c.to_string())]).collect())
+    chars.map(|c| vec![Piece::Run(c.to_string())]).collect()
 }
 
 fn expand(node: &Node, depth: usize) -> Option<Vec<Branch>> {
@@ -110,9 +114,9 @@ fn expand(node: &Node, depth: usize) -> Option<Vec<Branch>> {
         NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => {
             Some(vec![vec![Piece::Run(c.to_string())]])
         }
-        NodeKind::Literal(c, flags) => characters(&charset::literal(*c, *flags)),
+        NodeKind::Literal(c, flags) => Some(characters(&charset::literal(*c, *flags))),
         NodeKind::Dot(_) => Some(vec![vec![Piece::Gap]]),
-        NodeKind::Class(class, flags) => characters(&charset::class(class, *flags)),
+        NodeKind::Class(class, flags) => Some(characters(&charset::class(class, *flags))),
         NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
             expand(body, depth + 1)
         }

@@ -139,11 +139,11 @@ mod tests {
     #[test]
     fn equal_formulas_have_equal_numbers() {
         let mut guards = Guards::new();
-        let (a, b, c) = (guards.var(3), guards.var(1), guards.var(2));
+        let [a, b, c] = [3, 1, 2].map(|var| guards.var(var));
         let left = guards.and(a, b);
         let left = guards.or(left, c);
-        let (x, y) = (guards.or(a, c), guards.or(b, c));
-        assert_eq!(guards.and(x, y), left);
+        let parts = (guards.or(a, c), guards.or(b, c));
+        assert_eq!(guards.and(parts.0, parts.1), left);
         let not = guards.not(left);
         assert_eq!(guards.and(not, left), Guard::FALSE);
         assert_eq!(guards.or(not, left), Guard::TRUE);

@@ -11,8 +11,9 @@
 //!    of B overlap there letter by letter: one contains the other, or a suffix of one is a prefix of the other. Both are looked up in the sorted
 //!    runs. The text in common must have room for a landmark or a piece, and where one run ends in a gap
 //!    while the other goes on to the next identifier, what follows the gap must fit there; else the identifier is swallowed.
-//!    A text that more than 64 runs begin with, as a function that ends in `_norm` where sixty begin with `norm_`, is looked at
-//!    in 8 of them and counted in the others ([`Pairs::more`]).
+//!    Where there are very many such pairs (above 200,000 and four a pattern), a text that more than 24 runs begin with, as a
+//!    function that ends in `_norm` where thirty begin with `norm_`, is looked at in 8 of them and counted in the others
+//!    ([`Pairs::more`]).
 //! 4. Patterns that cannot be written out in few branches are looked up by the triples of characters, and the identifiers of
 //!    one or two, that their automata can spell out. Those without a required literal are held against every sample.
 //!
@@ -38,8 +39,11 @@ const MAX_CANDIDATES: usize = 20_000_000;
 /// From how many candidates on another thread is worth its start.
 const PER_THREAD: usize = 1_024;
 
-/// How many runs may begin with one text for all of them to be looked at.
-const WIDE: u32 = 64;
+/// Up to how many pairs of runs of which one ends as the other begins all of them are looked at, whatever their number of patterns.
+const FREE: usize = 200_000;
+
+/// Beyond that: how many runs may begin with one text for all of them to be looked at.
+const WIDE: u32 = 24;
 
 /// How many of them are looked at where there are more.
 const EXAMPLES: u32 = 8;
@@ -231,8 +235,9 @@ impl<'a> Index<'a> {
         self.inclusions(&texts, &mut candidates);
         self.overlaps(&texts, &owners, &mut candidates);
         self.unwritten(&mut candidates);
-        let (all, more, left_out) = candidates.finish();
-        let findings = self.decide(&all);
+        candidates.tidy();
+        let findings = self.decide(&candidates.pairs);
+        let (more, left_out) = (candidates.more(), candidates.left_out);
         Pairs { same: self.same.clone(), findings, unknown: self.unknown.clone(), more, left_out }
     }
 
@@ -389,6 +394,8 @@ impl<'a> Index<'a> {
         for (at, owners) in owners.iter().enumerate() {
             before_each[at + 1] = before_each[at] + owners.len();
         }
+        let mut wide = Vec::new();
+        let mut total = 0usize;
         for a in 0..texts.len() as u32 {
             let text = texts.get(a);
             let mut before = None;
@@ -399,20 +406,27 @@ impl<'a> Index<'a> {
                 }
                 // What begins with the whole run contains it, and is found from there.
                 if at > 0 && qualifies(rest, before, None, true, true) {
-                    let mut all = texts.extensions(rest);
-                    if all.len() as u32 > WIDE {
-                        let end = all.start + EXAMPLES;
-                        let count = before_each[all.end as usize] - before_each[end as usize];
-                        of(a).iter().for_each(|owner| candidates.count(owner.pattern, count));
-                        all.end = end;
-                    }
-                    for b in all {
-                        if texts.get(b).len() > rest.len() {
-                            self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
-                        }
-                    }
+                    let all = texts.extensions(rest);
+                    total = total.saturating_add(all.len());
+                    wide.push((a, at, before, all));
                 }
                 before = Some(c);
+            }
+        }
+        let few = total <= FREE + 4 * self.live.len();
+        for (a, at, before, mut all) in wide {
+            if !few && all.len() as u32 > WIDE {
+                let end = all.start + EXAMPLES;
+                let count = before_each[all.end as usize] - before_each[end as usize];
+                for owner in of(a) {
+                    candidates.count(owner.pattern, count);
+                }
+                all.end = end;
+            }
+            for b in all {
+                if texts.get(b).len() > texts.get(a).len() - at {
+                    self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
+                }
             }
         }
     }
@@ -497,7 +511,9 @@ impl<'a> Index<'a> {
         let is_unwritten = |at: u32| self.branches(at).is_none();
         for list in of_triple.values() {
             for &a in list.iter().filter(|&&at| is_unwritten(at)) {
-                list.iter().for_each(|&b| candidates.add(a, b));
+                for &b in list {
+                    candidates.add(a, b);
+                }
             }
         }
     }
@@ -538,12 +554,12 @@ impl Candidates {
         *self.more.entry(pattern).or_default() += pairs;
     }
 
-    fn finish(mut self) -> (Vec<(u32, u32)>, Vec<(usize, usize)>, usize) {
-        self.tidy();
+    /// How many pairs were not looked at, by pattern.
+    fn more(&self) -> Vec<(usize, usize)> {
         let mut more: Vec<_> =
-            self.more.into_iter().map(|(pattern, pairs)| (pattern as usize, pairs)).collect();
+            self.more.iter().map(|(&pattern, &pairs)| (pattern as usize, pairs)).collect();
         more.sort_unstable();
-        (self.pairs, more, self.left_out)
+        more
     }
 }
 
@@ -706,7 +722,7 @@ fn triples_of_branches(branches: &[Branch]) -> Vec<Triple> {
                 (false, _) => all.push((c, None, None)),
                 (true, false) => all.push((c, chars.get(at + 1).copied(), None)),
                 (true, true) => {
-                    all.push((c, chars.get(at + 1).copied(), chars.get(at + 2).copied()))
+                    all.push((c, chars.get(at + 1).copied(), chars.get(at + 2).copied()));
                 }
             }
         }
@@ -877,7 +893,9 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
         NodeKind::Concat(parts) | NodeKind::Alternation(parts) => {
             out.push(if matches!(node.kind, NodeKind::Concat(_)) { 9 } else { 10 });
             number(out, parts.len() as u32);
-            parts.iter().for_each(|part| canonical(part, out));
+            for part in parts {
+                canonical(part, out);
+            }
         }
         NodeKind::Backreference(group, flags) => {
             out.push(11);

@@ -80,7 +80,7 @@ impl Identifiers {
             if !after_underscore {
                 return false;
             }
-            let part = (start..)
+            let part = (start..=self.word.len())
                 .find(|&at| !self.is_word(at) || self.underscore.get(at) == Some(&true))
                 .unwrap_or(start);
             let later = |m: &Match| (part..m.end).any(|at| self.starts(at));

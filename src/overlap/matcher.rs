@@ -241,11 +241,13 @@ impl Matcher {
                     jumps.push(self.hole());
                 }
                 let next = self.ops.len();
-                jumps.into_iter().for_each(|jump| self.fill(jump, Op::Jump(next)));
+                for jump in jumps {
+                    self.fill(jump, Op::Jump(next));
+                }
                 self.fill(split, Op::Split(starts));
             }
             NodeKind::Backreference(group, flags) => {
-                self.ops.push(Op::Backreference(*group, *flags))
+                self.ops.push(Op::Backreference(*group, *flags));
             }
             NodeKind::Conditional(group, yes, no) => {
                 let condition = self.hole();
@@ -409,7 +411,7 @@ impl<'a> Machine<'a> {
                     if self.ways.len() == base {
                         return None;
                     }
-                    let Some(way) = self.ways.pop() else { return None };
+                    let way = self.ways.pop()?;
                     self.undo(way.undo);
                     (pc, pos) = (way.pc, way.pos);
                 }
@@ -417,15 +419,16 @@ impl<'a> Machine<'a> {
         }
     }
 
+    #[allow(clippy::too_many_lines, reason = "one arm an instruction")]
     fn step(&mut self, pc: usize, pos: usize) -> Step {
-        let matcher = self.matcher;
-        let Some(op) = matcher.ops.get(pc) else { return Step::Fail };
+        let program = self.matcher;
+        let Some(op) = program.ops.get(pc) else { return Step::Fail };
         let holds = match op {
             Op::Set(set, spelled) => {
-                let matches = self.text.get(pos).is_some_and(|&c| {
-                    matcher.sets.get(*set as usize).is_some_and(|set| set.has(c))
+                let reads = self.text.get(pos).is_some_and(|&c| {
+                    program.sets.get(*set as usize).is_some_and(|set| set.has(c))
                 });
-                if !matches {
+                if !reads {
                     return Step::Fail;
                 }
                 if self.looking == 0
@@ -452,25 +455,24 @@ impl<'a> Machine<'a> {
                 let before = self.changes.len();
                 self.looking += 1;
                 let start = if look.behind { pos.checked_sub(*width) } else { Some(pos) };
-                let matched =
+                let found =
                     start.is_some_and(|start| self.run(pc + 1, start, &mut |_, _| true).is_some());
                 self.looking -= 1;
-                if look.negative || !matched {
+                if look.negative || !found {
                     self.undo(before);
                 }
-                if matched == look.negative || self.exhausted() {
+                if found == look.negative || self.exhausted() {
                     return Step::Fail;
                 }
                 return Step::To(*next, pos);
             }
             Op::Atomic(next) => {
                 let before = self.changes.len();
-                return match self.run(pc + 1, pos, &mut |_, _| true) {
-                    Some(end) => Step::To(*next, end),
-                    None => {
-                        self.undo(before);
-                        Step::Fail
-                    }
+                return if let Some(end) = self.run(pc + 1, pos, &mut |_, _| true) {
+                    Step::To(*next, end)
+                } else {
+                    self.undo(before);
+                    Step::Fail
                 };
             }
             Op::Possessive { min, max, next } => {

@@ -263,13 +263,12 @@ struct Lowering {
 impl Lowering {
     fn set(&mut self, set: CharSet, spelled: bool) -> Rc<Re> {
         let next = self.sets.len() as u32;
-        let id = match self.ids.get(&set) {
-            Some(&id) => id,
-            None => {
-                self.sets.push(set.clone());
-                self.ids.insert(set, next);
-                next
-            }
+        let id = if let Some(&id) = self.ids.get(&set) {
+            id
+        } else {
+            self.sets.push(set.clone());
+            self.ids.insert(set, next);
+            next
         };
         Re::set(id, spelled)
     }
@@ -322,20 +321,24 @@ impl Lowering {
             NodeKind::Atomic(body) => {
                 let before = self.inexact.clone();
                 let re = self.node(body, side, depth + 1)?;
-                let exact = if self.inexact == before { atomic(&[re.clone()], 0)? } else { None };
+                let exact = if self.inexact == before {
+                    atomic(std::slice::from_ref(&re), 0)?
+                } else {
+                    None
+                };
                 self.or_approximate(exact, re, side)
             }
             NodeKind::Repeat(repeat, body) => {
                 let before = self.inexact.clone();
                 let re = self.node(body, side, depth + 1)?;
-                self.repeat(*repeat, re, side, before)?
+                self.repeat(*repeat, &re, side, before.as_ref())?
             }
             NodeKind::Backreference(group, flags) => {
                 self.inexact = Some(Reason::Backreference);
                 match (side, self.groups.get(group).cloned()) {
                     (Side::Under, _) => Re::new(Kind::Fail),
                     (Side::Over, Some(body)) if !flags.has(Flags::IGNORE_CASE) => {
-                        self.text_of(&body)
+                        Self::text_of(&body)
                     }
                     (Side::Over, _) => {
                         let any = self.set(CharSet::all(), false);
@@ -376,9 +379,9 @@ impl Lowering {
     fn repeat(
         &mut self,
         repeat: Repeat,
-        body: Rc<Re>,
+        body: &Rc<Re>,
         side: Side,
-        before: Option<Reason>,
+        before: Option<&Reason>,
     ) -> Result<Rc<Re>, Reason> {
         let plain = Re::new(Kind::Repeat {
             min: repeat.min,
@@ -390,34 +393,36 @@ impl Lowering {
             return Ok(if repeat.max == Some(0) { Re::empty() } else { plain });
         }
         // CPython makes each round atomic by itself; then as many as there can be.
-        let exact = match atomic(&[body.clone()], 0)? {
-            Some(round) if self.inexact == before && !body.nullable => Some(Re::concat(vec![
-                Re::repeat(repeat.min, Some(repeat.min), round.clone()),
-                as_many(
-                    &round,
-                    &body,
-                    repeat.max.map(|max| max.saturating_sub(repeat.min)),
-                    &Re::empty(),
-                ),
-            ])),
+        let exact = match atomic(std::slice::from_ref(body), 0)? {
+            Some(round) if self.inexact.as_ref() == before && !body.nullable => {
+                Some(Re::concat(vec![
+                    Re::repeat(repeat.min, Some(repeat.min), round.clone()),
+                    as_many(
+                        &round,
+                        body,
+                        repeat.max.map(|max| max.saturating_sub(repeat.min)),
+                        &Re::empty(),
+                    ),
+                ]))
+            }
             _ => None,
         };
         Ok(self.or_approximate(exact, plain, side))
     }
 
     /// What a backreference to a group can match at most: the group's texts at any place.
-    fn text_of(&mut self, re: &Re) -> Rc<Re> {
+    fn text_of(re: &Re) -> Rc<Re> {
         match &re.kind {
             Kind::Empty | Kind::Assert(_) | Kind::Look { .. } => Re::empty(),
             Kind::Fail => Re::new(Kind::Fail),
             Kind::Set { set, .. } => Re::set(*set, false),
             Kind::Concat(parts) => {
-                Re::concat(parts.iter().map(|part| self.text_of(part)).collect())
+                Re::concat(parts.iter().map(|part| Self::text_of(part)).collect())
             }
             Kind::Alternation(parts) => {
-                Re::new(Kind::Alternation(parts.iter().map(|part| self.text_of(part)).collect()))
+                Re::new(Kind::Alternation(parts.iter().map(|part| Self::text_of(part)).collect()))
             }
-            Kind::Repeat { min, max, body, .. } => Re::repeat(*min, *max, self.text_of(body)),
+            Kind::Repeat { min, max, body, .. } => Re::repeat(*min, *max, Self::text_of(body)),
         }
     }
 }
@@ -602,20 +607,19 @@ impl Builder {
             Kind::Assert(cond) => self.push(Inst::Cond(*cond, next)),
             Kind::Look { behind, negated, body } => {
                 let known = self.bodies.get(&(Rc::as_ptr(body), *behind)).copied();
-                let at = match known {
-                    Some(at) => at,
-                    None => {
-                        let end = self.push(Inst::Match);
-                        let start = self.emit(body, end)?;
-                        let at = if *behind {
-                            self.behinds.push(start);
-                            self.behinds.len() as u32 - 1
-                        } else {
-                            start
-                        };
-                        self.bodies.insert((Rc::as_ptr(body), *behind), at);
-                        at
-                    }
+                let at = if let Some(at) = known {
+                    at
+                } else {
+                    let end = self.push(Inst::Match);
+                    let start = self.emit(body, end)?;
+                    let at = if *behind {
+                        self.behinds.push(start);
+                        self.behinds.len() as u32 - 1
+                    } else {
+                        start
+                    };
+                    self.bodies.insert((Rc::as_ptr(body), *behind), at);
+                    at
                 };
                 let cond = if *behind {
                     Cond::Behind { negated: *negated, index: at }

@@ -100,6 +100,7 @@ struct Move {
 
 /// What the character is in the frame.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about one character")]
 struct Letter {
     word: bool,
     underscore: bool,

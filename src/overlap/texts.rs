@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::hash::Map;
+use super::hash::Set;
 
 /// No text.
 const NONE: u32 = u32::MAX;
@@ -15,11 +15,11 @@ const NONE: u32 = u32::MAX;
 /// The list.
 #[derive(Debug)]
 pub(crate) struct Texts {
-    texts: Vec<String>,
+    all: Vec<String>,
     /// For each the longest other one that it begins with.
     parents: Vec<u32>,
     /// The first bytes of the texts, up to three; whole texts where they are shorter.
-    beginnings: Map<u32, ()>,
+    beginnings: Set<u32>,
 }
 
 fn beginning(text: &[u8]) -> u32 {
@@ -42,32 +42,32 @@ impl Texts {
             parents.push(open.last().copied().unwrap_or(NONE));
             open.push(at as u32);
         }
-        let beginnings = texts.iter().map(|text| (beginning(text.as_bytes()), ())).collect();
-        Self { texts, parents, beginnings }
+        let beginnings = texts.iter().map(|text| beginning(text.as_bytes())).collect();
+        Self { all: texts, parents, beginnings }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.texts.len()
+        self.all.len()
     }
 
     /// A text by its number.
     pub(crate) fn get(&self, number: u32) -> &str {
-        self.texts.get(number as usize).map_or("", String::as_str)
+        self.all.get(number as usize).map_or("", String::as_str)
     }
 
     /// The number of a text.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
-        self.texts.binary_search_by(|other| other.as_str().cmp(text)).ok().map(|at| at as u32)
+        self.all.binary_search_by(|other| other.as_str().cmp(text)).ok().map(|at| at as u32)
     }
 
     /// The texts that `text` begins with, itself included, the longest first.
     pub(crate) fn prefixes<'a>(&'a self, text: &'a str) -> impl Iterator<Item = u32> + 'a {
         let bytes = text.as_bytes();
         let known =
-            (1..=3.min(bytes.len())).any(|n| self.beginnings.contains_key(&beginning(&bytes[..n])));
+            (1..=3.min(bytes.len())).any(|n| self.beginnings.contains(&beginning(&bytes[..n])));
         let mut at = if known {
-            let after = self.texts.partition_point(|other| other.as_str() <= text);
+            let after = self.all.partition_point(|other| other.as_str() <= text);
             after.checked_sub(1).map_or(NONE, |at| at as u32)
         } else {
             NONE
@@ -91,11 +91,11 @@ impl Texts {
 
     /// The texts that begin with `text`, itself included.
     pub(crate) fn extensions(&self, text: &str) -> Range<u32> {
-        if text.len() >= 3 && !self.beginnings.contains_key(&beginning(text.as_bytes())) {
+        if text.len() >= 3 && !self.beginnings.contains(&beginning(text.as_bytes())) {
             return 0..0;
         }
-        let start = self.texts.partition_point(|other| other.as_str() < text);
-        let rest = self.texts.get(start..).unwrap_or_default();
+        let start = self.all.partition_point(|other| other.as_str() < text);
+        let rest = self.all.get(start..).unwrap_or_default();
         let length = rest.partition_point(|other| other.starts_with(text));
         start as u32..(start + length) as u32
     }

@@ -229,13 +229,12 @@ impl<'a> Walker<'a> {
         let truths = self.settled.take().map(|(_, truths)| truths).unwrap_or_default();
         let next = Rc::new(next);
         let number = self.contexts.len() as Context;
-        let next = match self.context_numbers.get(&next) {
-            Some(&known) => known,
-            None => {
-                self.contexts.push(next.clone());
-                self.context_numbers.insert(next, number);
-                number
-            }
+        let next = if let Some(&known) = self.context_numbers.get(&next) {
+            known
+        } else {
+            self.contexts.push(next.clone());
+            self.context_numbers.insert(next, number);
+            number
         };
         let behind = Rc::new(Behind { truths, next });
         self.behinds.insert(place, behind.clone());
