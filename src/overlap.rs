@@ -364,7 +364,9 @@ impl<'a> Compiled<'a> {
         include::difference(a, Some(under), &alphabet, self.budget.states, &unsure, check)
     }
 
-    fn is_exact(&self) -> bool {
+    /// Whether its automaton is exact: no backreference or conditional, and no atomic group without an exact form. Where
+    /// it is not, an answer may be undecided, and a frame may not be a shortest one.
+    pub fn is_exact(&self) -> bool {
         self.under.is_none()
     }
 

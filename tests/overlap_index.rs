@@ -1,4 +1,5 @@
 //! The index finds what asking about every pair finds.
+#![allow(clippy::print_stdout, reason = "tests say what they skip")]
 
 #[path = "support/frame_patterns.rs"]
 mod frame_patterns;
@@ -134,4 +135,42 @@ fn a_pattern_at_odds_with_many_is_one_crowd() {
     assert_eq!(crowds.len(), 1);
     assert_eq!((crowds[0].pattern, crowds[0].findings.len()), (200, 200));
     assert_eq!(alone.len(), 1);
+}
+
+/// The patterns of a public rule set, where the data is at hand.
+fn rule_set(name: &str) -> Option<Vec<Ast>> {
+    let shared = std::env::var_os("REGLINT_SHARED").map_or_else(
+        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        std::path::PathBuf::from,
+    );
+    let text = std::fs::read_to_string(shared.join("rulesets").join(name)).ok()?;
+    let register: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let patterns = register["hypotheses"]
+        .as_array()?
+        .iter()
+        .filter_map(|h| h["canonical_frame_regex"].as_str());
+    Some(patterns.filter_map(|pattern| parse(pattern, Versions::ALL).ok()).collect())
+}
+
+#[test]
+fn public_rule_sets_are_decided() {
+    for name in ["gitleaks.json", "crawler-user-agents.json"] {
+        let Some(asts) = rule_set(name) else {
+            println!("skipped: no {name}");
+            continue;
+        };
+        let start = std::time::Instant::now();
+        let found = pairs(&asts.iter().collect::<Vec<_>>(), Budget::default());
+        let mut kinds: std::collections::BTreeMap<String, usize> =
+            std::collections::BTreeMap::new();
+        for finding in &found.findings {
+            *kinds.entry(format!("{:?}", finding.relation.kind)).or_default() += 1;
+        }
+        let (patterns, unknown) = (asts.len(), found.unknown.len());
+        println!(
+            "{name}: {patterns} patterns, {:.1?}, {kinds:?}, {unknown} unknown",
+            start.elapsed()
+        );
+        assert!(patterns > 100 && found.left_out == 0);
+    }
 }

@@ -3,8 +3,7 @@
 //! A product of A, which stays nondeterministic (one state, and the formula that its lookaheads still ask for), and B, which is made
 //! deterministic on the fly: the set of all states that it can be in, each with its formula. Once B claims a frame it claims
 //! every longer one, unless something looks at what follows, so such a branch is cut; that keeps the product small.
-//! Breadth first, so the first frame found is a shortest. A B that claims nothing makes it a search
-//! for a shortest frame that A claims.
+//! The first frame found is a shortest. A B that claims nothing makes it a search for a shortest frame that A claims.
 //!
 //! Sets of B are compared by antichains (De Wulf, Doyen, Henzinger, Raskin, *Antichains: a new algorithm for checking
 //! universality of finite automata*, 2006) where the product grows large: a place with more of B's states than one seen
@@ -17,7 +16,7 @@ use super::alphabet::{Alphabet, Mask};
 use super::guard::Guard;
 use super::hash::Map;
 use super::program::{MATCH, Program};
-use super::search::{Found, Seen, Trail};
+use super::search::{Found, Frontier};
 use super::walk::{Context, Place, Prev, START, Threads, Walker, prev_of};
 use super::{Bound, Reason};
 
@@ -141,11 +140,8 @@ pub(crate) fn difference(
         && b.is_none_or(Program::ignores_left)
         && a.edges(a.start).iter().all(|edge| edge.target != MATCH);
     let mut right = b.map(|b| Deterministic::new(Walker::new(b, alphabet, 1)));
-    let mut trail = Trail::new();
-    let mut nodes: Vec<Node> = Vec::new();
     let exact = a.inexact.is_none() && b.is_none_or(|b| b.inexact.is_none());
-    let mut seen = Seen::new(exact);
-    let mut chains: Map<Node, Vec<u32>> = Map::default();
+    let mut chains: Map<Node, Vec<(u32, u32)>> = Map::default();
     let mut refused = 0;
     let first = Node {
         prev: START,
@@ -155,14 +151,10 @@ pub(crate) fn difference(
         others: 0,
         other_context: 0,
     };
-    nodes.push(first);
-    seen.insert(first);
+    let mut frontier = Frontier::new(first, exact);
     let mut next: Vec<(u32, Guard)> = Vec::new();
-    let mut at = 0;
-    while let Some(&node) = nodes.get(at) {
-        let number = at as u32;
-        at += 1;
-        let used = nodes.len()
+    while let Some((number, node)) = frontier.pop() {
+        let used = frontier.len()
             + left.size()
             + right.as_ref().map_or(0, |right| right.size + right.walker.size());
         if used > budget {
@@ -178,7 +170,7 @@ pub(crate) fn difference(
             && ends(&mut left, node, end)
             && right.as_mut().is_none_or(|right| right.step(node.others, other_end).is_some())
         {
-            let text = trail.text(number, alphabet);
+            let text = frontier.text(number, alphabet);
             if check(&text) {
                 return Found::Yes(text);
             }
@@ -208,23 +200,28 @@ pub(crate) fn difference(
             let prev = prev_of(alphabet, symbol);
             for &(state, guard) in &next {
                 let node = Node { prev, state, guard, context, others, other_context };
-                if !seen.insert(node) {
-                    continue;
-                }
                 if exact
-                    && nodes.len() > ANTICHAIN_FROM
+                    && frontier.len() > ANTICHAIN_FROM
                     && let Some(right) = &right
                 {
+                    let length = frontier.length(number) + 1;
                     let chain = chains.entry(Node { others: 0, ..node }).or_default();
+                    if chain
+                        .iter()
+                        .any(|&(small, at)| at <= length && right.is_subset(small, others))
+                    {
+                        continue;
+                    }
                     if chain.len() < 64 {
-                        if chain.iter().any(|&small| right.is_subset(small, others)) {
-                            continue;
-                        }
-                        chain.push(others);
+                        chain.push((others, length));
                     }
                 }
-                nodes.push(node);
-                trail.push(number, symbol);
+                let rest = match state {
+                    DONE => 0,
+                    BEFORE => a.distance(a.start),
+                    state => a.distance(state),
+                };
+                frontier.push(node, number, symbol, rest);
             }
         }
     }

@@ -483,13 +483,11 @@ impl<'a> Index<'a> {
 
     /// Pairs that may share text, with a pattern that is not written out.
     fn unwritten(&self, candidates: &mut Candidates) {
-        let unwritten: Vec<u32> =
-            self.live.iter().copied().filter(|&at| self.branches(at).is_none()).collect();
-        if unwritten.is_empty() {
+        let is_unwritten = |at: u32| self.branches(at).is_none();
+        if !self.live.iter().any(|&at| is_unwritten(at)) {
             return;
         }
-        let mut of_triple: Map<Triple, Vec<u32>> = Map::default();
-        let mut all_of: Vec<u32> = Vec::new();
+        let mut of_triple: Map<Triple, Vec<(u32, Roles)>> = Map::default();
         for &at in &self.live {
             let triples = match self.branches(at) {
                 Some(branches) => Some(triples_of_branches(branches)),
@@ -499,20 +497,23 @@ impl<'a> Index<'a> {
                     .and_then(triples_of_program),
             };
             match triples {
-                Some(triples) => triples
-                    .into_iter()
-                    .for_each(|triple| of_triple.entry(triple).or_default().push(at)),
-                None => all_of.push(at),
+                Some(triples) => {
+                    for (triple, roles) in triples {
+                        of_triple.entry(triple).or_default().push((at, roles));
+                    }
+                }
+                None => self.live.iter().for_each(|&other| candidates.add(at, other)),
             }
         }
-        for &a in &all_of {
-            self.live.iter().for_each(|&b| candidates.add(a, b));
-        }
-        let is_unwritten = |at: u32| self.branches(at).is_none();
-        for list in of_triple.values() {
-            for &a in list.iter().filter(|&&at| is_unwritten(at)) {
-                for &b in list {
-                    candidates.add(a, b);
+        for (triple, list) in &of_triple {
+            // Only the start of an identifier may have fewer than three.
+            let (alike, either) =
+                if triple.2.is_some() { (FIRST | AFTER_UNDERSCORE, RESUMED) } else { (FIRST, 0) };
+            for &(a, a_roles) in list.iter().filter(|&&(at, _)| is_unwritten(at)) {
+                for &(b, b_roles) in list {
+                    if a_roles & b_roles & alike != 0 || (a_roles | b_roles) & either != 0 {
+                        candidates.add(a, b);
+                    }
                 }
             }
         }
@@ -708,84 +709,137 @@ fn required(node: &Node, depth: usize) -> Option<Vec<String>> {
 /// Three characters in a row, or an identifier of one or two.
 type Triple = (char, Option<char>, Option<char>);
 
-fn triples_of_branches(branches: &[Branch]) -> Vec<Triple> {
-    let mut all = Vec::new();
-    for piece in branches.iter().flatten() {
-        let Piece::Run(text) = piece else { continue };
-        let chars: Vec<char> = text.chars().collect();
-        let word = |at: usize| chars.get(at).is_some_and(|&c| is_word(c, false));
-        for (at, &c) in chars.iter().enumerate() {
-            if !word(at) {
-                continue;
-            }
-            match (word(at + 1), word(at + 2)) {
-                (false, _) => all.push((c, None, None)),
-                (true, false) => all.push((c, chars.get(at + 1).copied(), None)),
-                (true, true) => {
-                    all.push((c, chars.get(at + 1).copied(), chars.get(at + 2).copied()));
-                }
-            }
-        }
-    }
+/// Where in an identifier a pattern can spell a triple out, as a set of bits.
+type Roles = u8;
+/// At its start.
+const FIRST: Roles = 1;
+/// After a character that it does not spell out.
+const RESUMED: Roles = 2;
+/// After `_`, or what may be one.
+const AFTER_UNDERSCORE: Roles = 4;
+
+fn merged(mut all: Vec<(Triple, Roles)>) -> Vec<(Triple, Roles)> {
     all.sort_unstable();
-    all.dedup();
+    all.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 |= next.1;
+        }
+        same
+    });
     all
 }
 
+fn triples_of_branches(branches: &[Branch]) -> Vec<(Triple, Roles)> {
+    let mut all = Vec::new();
+    for branch in branches {
+        for (piece, run) in branch.iter().enumerate() {
+            let Piece::Run(text) = run else { continue };
+            let chars: Vec<char> = text.chars().collect();
+            let word = |at: usize| chars.get(at).is_some_and(|&c| is_word(c, false));
+            for (at, &c) in chars.iter().enumerate().filter(|&(at, _)| word(at)) {
+                let roles = match at.checked_sub(1).and_then(|before| chars.get(before)) {
+                    None if piece > 0 => FIRST | RESUMED,
+                    None => FIRST | AFTER_UNDERSCORE,
+                    Some('_') => AFTER_UNDERSCORE,
+                    Some(&c) if !is_word(c, false) => FIRST,
+                    Some(_) => 0,
+                };
+                let (second, third) = (chars.get(at + 1).copied(), chars.get(at + 2).copied());
+                let triple = match (word(at + 1), word(at + 2)) {
+                    (false, _) => (c, None, None),
+                    (true, false) => (c, second, None),
+                    (true, true) => (c, second, third),
+                };
+                all.push((triple, roles));
+            }
+        }
+    }
+    merged(all)
+}
+
+/// What one set can read, as far as identifiers go.
+struct Letters {
+    words: Vec<char>,
+    others: bool,
+    underscore: bool,
+}
+
 /// The triples that an automaton can spell out; `None` if there are too many.
-fn triples_of_program(program: &Program) -> Option<Vec<Triple>> {
+fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
+    // Only of sets that are spelled out, so that they are small (a literal that ignores case is, too).
+    let letters: Map<u32, Letters> = (0..program.len() as u32)
+        .flat_map(|state| program.edges(state))
+        .filter(|edge| edge.target != MATCH && edge.spelled)
+        .map(|edge| {
+            let ranges =
+                program.sets.get(edge.set).map_or(&[][..], super::charset::CharSet::ranges);
+            let all: Vec<char> = ranges
+                .iter()
+                .flat_map(|&(start, end)| start..=end)
+                .filter_map(char::from_u32)
+                .collect();
+            let words: Vec<char> = all.iter().copied().filter(|&c| is_word(c, false)).collect();
+            let (others, underscore) = (words.len() < all.len(), words.contains(&'_'));
+            (edge.set, Letters { words, others, underscore })
+        })
+        .collect();
+    let mut roles = vec![0; program.len()];
+    if let Some(start) = roles.get_mut(program.start as usize) {
+        *start = FIRST | AFTER_UNDERSCORE;
+    }
+    for edge in (0..program.len() as u32).flat_map(|state| program.edges(state)) {
+        let Some(of) = roles.get_mut(edge.target as usize) else { continue };
+        *of |= match letters.get(&edge.set) {
+            Some(letters) if edge.spelled => {
+                (FIRST * u8::from(letters.others))
+                    | (AFTER_UNDERSCORE * u8::from(letters.underscore))
+            }
+            _ => FIRST | RESUMED,
+        };
+    }
     let spelled = |state: u32| {
-        program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled)
-    };
-    let letters = |set: u32| {
-        let ranges = program.sets.get(set).map_or(&[][..], super::charset::CharSet::ranges);
-        ranges
-            .iter()
-            .flat_map(|&(start, end)| start..=end)
-            .filter_map(char::from_u32)
-            .filter(|&c| is_word(c, false))
+        let edges = program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled);
+        edges.filter_map(|edge| letters.get(&edge.set).map(|letters| (edge.target, letters)))
     };
     // Whether an identifier may end in a state: the match ends, or something is read that is no spelled word character.
     let may_end = |state: u32| {
         program.edges(state).iter().any(|edge| {
             edge.target == MATCH
                 || !edge.spelled
-                || program.sets.get(edge.set).is_some_and(|set| {
-                    set.ranges().iter().any(|&(s, e)| {
-                        (s..=e).filter_map(char::from_u32).any(|c| !is_word(c, false))
-                    })
-                })
+                || letters.get(&edge.set).is_none_or(|letters| letters.others)
         })
     };
     let mut all = Vec::new();
     for state in 0..program.len() as u32 {
-        for first in spelled(state) {
-            for a in letters(first.set) {
-                if may_end(first.target) {
-                    all.push((a, None, None));
+        let roles = roles.get(state as usize).copied().unwrap_or_default();
+        for (first, firsts) in spelled(state) {
+            for &a in &firsts.words {
+                if may_end(first) {
+                    all.push(((a, None, None), roles));
                 }
-                for second in spelled(first.target) {
-                    for b in letters(second.set) {
-                        if may_end(second.target) {
-                            all.push((a, Some(b), None));
+                for (second, seconds) in spelled(first) {
+                    for &b in &seconds.words {
+                        if may_end(second) {
+                            all.push(((a, Some(b), None), roles));
                         }
-                        for third in spelled(second.target) {
-                            all.extend(letters(third.set).map(|c| (a, Some(b), Some(c))));
+                        for (_, thirds) in spelled(second) {
+                            all.extend(
+                                thirds.words.iter().map(|&c| ((a, Some(b), Some(c)), roles)),
+                            );
                         }
                     }
                 }
             }
         }
         if all.len() > 16 * MAX_TRIPLES {
-            all.sort_unstable();
-            all.dedup();
+            all = merged(all);
             if all.len() > MAX_TRIPLES {
                 return None;
             }
         }
     }
-    all.sort_unstable();
-    all.dedup();
+    let all = merged(all);
     (all.len() <= MAX_TRIPLES).then_some(all)
 }
 

@@ -19,7 +19,7 @@
 //! lookaround. [`Program::inexact`] says so.
 //! Uses `pattern::ast`, `charset`, `alphabet`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::alphabet::Sets;
@@ -101,6 +101,8 @@ pub(crate) struct Program {
     states: Vec<(u32, u32)>,
     edges: Vec<Edge>,
     conds: Vec<Cond>,
+    /// For each state how many characters a match needs from there at least.
+    distances: Vec<u32>,
     /// The first state of the pattern.
     pub(crate) start: u32,
     /// The first states of the bodies of lookbehinds; one inside another comes before it.
@@ -135,6 +137,50 @@ impl Program {
     /// The conditions of an edge.
     pub(crate) fn conds(&self, edge: &Edge) -> &[Cond] {
         self.conds.get(edge.conds.0 as usize..edge.conds.1 as usize).unwrap_or_default()
+    }
+
+    /// How many characters a match needs from a state at least; `u32::MAX` if there is no end.
+    pub(crate) fn distance(&self, state: u32) -> u32 {
+        self.distances.get(state as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    /// [`Program::distance`] of every state, from the ends backwards.
+    fn measure(&self) -> Vec<u32> {
+        let mut counts = vec![0u32; self.states.len() + 1];
+        let steps = |state: u32| self.edges(state).iter().filter(|edge| edge.target != MATCH);
+        for edge in self.edges.iter().filter(|edge| edge.target != MATCH) {
+            if let Some(count) = counts.get_mut(edge.target as usize + 1) {
+                *count += 1;
+            }
+        }
+        for at in 1..counts.len() {
+            counts[at] += counts[at - 1];
+        }
+        let mut next = counts.clone();
+        let mut sources = vec![0u32; self.edges.len()];
+        for state in 0..self.len() as u32 {
+            for edge in steps(state) {
+                let place = &mut next[edge.target as usize];
+                sources[*place as usize] = state;
+                *place += 1;
+            }
+        }
+        let mut distances = vec![u32::MAX; self.states.len()];
+        let ends = |state: &u32| self.edges(*state).iter().any(|edge| edge.target == MATCH);
+        let mut queue: VecDeque<u32> = (0..self.len() as u32).filter(ends).collect();
+        for &state in &queue {
+            distances[state as usize] = 0;
+        }
+        while let Some(state) = queue.pop_front() {
+            let at = state as usize;
+            for &source in &sources[counts[at] as usize..counts[at + 1] as usize] {
+                if distances[source as usize] == u32::MAX {
+                    distances[source as usize] = distances[at] + 1;
+                    queue.push_back(source);
+                }
+            }
+        }
+        distances
     }
 
     /// How many states it has.
@@ -678,6 +724,7 @@ impl Builder {
             states: Vec::new(),
             edges: Vec::new(),
             conds: Vec::new(),
+            distances: Vec::new(),
             start: states.of(start),
             behinds: self.behinds.iter().map(|&body| states.of(body)).collect(),
             sets: Sets::new(sets),
@@ -744,6 +791,7 @@ impl Builder {
             program.states.push((first, program.edges.len() as u32));
         }
         program.conds = lists.conds;
+        program.distances = program.measure();
         Ok(program)
     }
 }

@@ -3,7 +3,7 @@
 //! A product of both patterns, each nondeterministic and in one of three modes (before, in, after its match), and a small
 //! automaton, the [`Phase`], that follows one landmark or one piece. Which one that is, is guessed: the definition
 //! speaks of the *last* shared landmark, and asks that nothing is swallowed after it, so it is the same to say that there is *some*
-//! shared landmark after which nothing is swallowed. Breadth first, so the first frame found is a shortest.
+//! shared landmark after which nothing is swallowed. The first frame found is a shortest.
 //! Uses `walk`, `search`.
 
 use std::hash::{Hash, Hasher};
@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use super::alphabet::{Alphabet, Mask};
 use super::guard::Guard;
 use super::program::{MATCH, Program};
-use super::search::{Found, Seen, Trail};
+use super::search::{Found, Frontier};
 use super::walk::{Context, Place, Prev, START, UNDERSCORE, WORD, Walker, prev_of};
 use super::{Bound, LANDMARK, PIECE, Reason};
 
@@ -122,20 +122,14 @@ pub(crate) fn shared(
     check: &mut dyn FnMut(&str) -> bool,
 ) -> Found {
     let mut walkers = [Walker::new(a, alphabet, 0), Walker::new(b, alphabet, 1)];
-    let mut trail = Trail::new();
     let exact = a.inexact.is_none() && b.inexact.is_none();
-    let mut seen = Seen::new(exact);
     let half = Half { state: BEFORE, guard: Guard::TRUE, context: 0, bits: 0 };
     let first = Node { prev: START, phase: Phase::None, a: half, b: half };
-    let mut nodes = vec![first];
-    seen.insert(first);
+    let mut frontier = Frontier::new(first, exact);
     let (mut a_moves, mut b_moves, mut phases) = (Vec::new(), Vec::new(), Vec::new());
     let mut refused = 0;
-    let mut at = 0;
-    while let Some(&node) = nodes.get(at) {
-        let number = at as u32;
-        at += 1;
-        if nodes.len() + walkers[0].size() + walkers[1].size() > budget {
+    while let Some((number, node)) = frontier.pop() {
+        if frontier.len() + walkers[0].size() + walkers[1].size() > budget {
             return Found::Unknown(Reason::Bound(Bound::States));
         }
         if walkers.iter().any(|walker| walker.guards.overflow) {
@@ -145,7 +139,7 @@ pub(crate) fn shared(
             && ends(&mut walkers[0], node.a, node.prev)
             && ends(&mut walkers[1], node.b, node.prev)
         {
-            let text = trail.text(number, alphabet);
+            let text = frontier.text(number, alphabet);
             if check(&text) {
                 return Found::Yes(text);
             }
@@ -188,16 +182,23 @@ pub(crate) fn shared(
                             a: settle(a_move, phase, letter),
                             b: settle(b_move, phase, letter),
                         };
-                        if seen.insert(node) {
-                            nodes.push(node);
-                            trail.push(number, symbol);
-                        }
+                        let rest = rest(a, node.a).max(rest(b, node.b));
+                        frontier.push(node, number, symbol, rest);
                     }
                 }
             }
         }
     }
     if refused > 0 { Found::Unknown(unsure.clone()) } else { Found::No }
+}
+
+/// The least that one side still needs to end its match.
+fn rest(program: &Program, half: Half) -> u32 {
+    match half.state {
+        AFTER => 0,
+        BEFORE => program.distance(program.start),
+        state => program.distance(state),
+    }
 }
 
 /// The half after a move, with the bits that still matter.
