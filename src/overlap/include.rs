@@ -81,6 +81,15 @@ impl<'a> Deterministic<'a> {
             threads[at].1 = Guard::TRUE;
         }
         let (mut after, matched) = self.walker.step_threads(&threads, place);
+        let program = self.walker.program;
+        let worse = |&(state, guard): &(u32, Guard)| {
+            let Some(better) = program.better(state) else { return false };
+            after.binary_search(&(better, guard)).is_ok()
+                || after.binary_search(&(better, Guard::TRUE)).is_ok()
+        };
+        if after.iter().any(worse) {
+            after = after.iter().copied().filter(|thread| !worse(thread)).collect();
+        }
         let claimed = self.walker.guards.or(pending, matched);
         let sure = after
             .iter()
@@ -215,6 +224,13 @@ pub(crate) fn difference(
                     if chain.len() < 64 {
                         chain.push((others, length));
                     }
+                }
+                let better = a.better(state).map(|state| Node { state, ..node });
+                if exact
+                    && better
+                        .is_some_and(|better| frontier.knows(&better, frontier.length(number) + 1))
+                {
+                    continue;
                 }
                 let rest = match state {
                     DONE => 0,

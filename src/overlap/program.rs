@@ -103,6 +103,8 @@ pub(crate) struct Program {
     conds: Vec<Cond>,
     /// For each state how many characters a match needs from there at least.
     distances: Vec<u32>,
+    /// For some states another one that can do all that they can.
+    betters: Vec<u32>,
     /// The first state of the pattern.
     pub(crate) start: u32,
     /// The first states of the bodies of lookbehinds; one inside another comes before it.
@@ -142,6 +144,12 @@ impl Program {
     /// How many characters a match needs from a state at least; `u32::MAX` if there is no end.
     pub(crate) fn distance(&self, state: u32) -> u32 {
         self.distances.get(state as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    /// A state that can do all that this one can, and more: in `x{0,50}` the one after the first round is better than
+    /// those after the others. A place of a product that differs from one already met only by a worse state leads to nothing new.
+    pub(crate) fn better(&self, state: u32) -> Option<u32> {
+        self.betters.get(state as usize).copied().filter(|&better| better != u32::MAX)
     }
 
     /// [`Program::distance`] of every state, from the ends backwards.
@@ -631,6 +639,8 @@ struct Builder {
     behinds: Vec<u32>,
     /// Bodies that are already there, by the address of their expression.
     bodies: HashMap<(*const Re, bool), u32>,
+    /// Nodes, and others that can do all that they can.
+    betters: Vec<(u32, u32)>,
 }
 
 impl Builder {
@@ -700,9 +710,16 @@ impl Builder {
                     }
                     Some(max) => {
                         let mut at = next;
+                        let mut rounds = Vec::new();
                         for _ in *min..*max {
+                            rounds.push(at);
                             let start = self.emit(body, at)?;
                             at = self.push(Inst::Split(vec![start, next]));
+                        }
+                        // The last one pushed is what follows the first round.
+                        if let Some(better) = rounds.pop() {
+                            self.betters
+                                .extend(rounds.iter().skip(1).map(|&worse| (worse, better)));
                         }
                         at
                     }
@@ -725,6 +742,7 @@ impl Builder {
             edges: Vec::new(),
             conds: Vec::new(),
             distances: Vec::new(),
+            betters: Vec::new(),
             start: states.of(start),
             behinds: self.behinds.iter().map(|&body| states.of(body)).collect(),
             sets: Sets::new(sets),
@@ -792,6 +810,14 @@ impl Builder {
         }
         program.conds = lists.conds;
         program.distances = program.measure();
+        program.betters = vec![u32::MAX; program.states.len()];
+        for (inst, better) in self.betters {
+            if let (Some(state), Some(better)) = (states.known(inst), states.known(better))
+                && let Some(place) = program.betters.get_mut(state as usize)
+            {
+                *place = better;
+            }
+        }
         Ok(program)
     }
 }
@@ -805,6 +831,10 @@ struct Numbers {
 impl Numbers {
     fn new(insts: usize) -> Self {
         Self { of: vec![u32::MAX; insts], order: Vec::new() }
+    }
+
+    fn known(&self, inst: u32) -> Option<u32> {
+        self.of.get(inst as usize).copied().filter(|&number| number != u32::MAX)
     }
 
     fn of(&mut self, inst: u32) -> u32 {

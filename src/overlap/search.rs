@@ -101,6 +101,11 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         self.lowest = self.lowest.min(least);
     }
 
+    /// Whether a place was met by a way that is no longer.
+    pub(crate) fn knows(&self, node: &N, length: u32) -> bool {
+        self.met.get(node).is_some_and(|met| met.1 <= length)
+    }
+
     /// The next place to look at, with its number.
     pub(crate) fn pop(&mut self) -> Option<(u32, N)> {
         loop {

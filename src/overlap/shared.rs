@@ -182,6 +182,9 @@ pub(crate) fn shared(
                             a: settle(a_move, phase, letter),
                             b: settle(b_move, phase, letter),
                         };
+                        if exact && is_worse(&frontier, node, [a, b], frontier.length(number) + 1) {
+                            continue;
+                        }
                         let rest = rest(a, node.a).max(rest(b, node.b));
                         frontier.push(node, number, symbol, rest);
                     }
@@ -190,6 +193,14 @@ pub(crate) fn shared(
         }
     }
     if refused > 0 { Found::Unknown(unsure.clone()) } else { Found::No }
+}
+
+/// Whether a place is known that can do all that this one can.
+fn is_worse(frontier: &Frontier<Node>, node: Node, [a, b]: [&Program; 2], length: u32) -> bool {
+    let with_a = |state| Node { a: Half { state, ..node.a }, ..node };
+    let with_b = |state| Node { b: Half { state, ..node.b }, ..node };
+    a.better(node.a.state).is_some_and(|state| frontier.knows(&with_a(state), length))
+        || b.better(node.b.state).is_some_and(|state| frontier.knows(&with_b(state), length))
 }
 
 /// The least that one side still needs to end its match.
