@@ -1,4 +1,5 @@
-//! How long the index takes over many generated patterns: `cargo bench --bench overlap [-- N…]`.
+//! How long the index takes over many patterns: `cargo bench --bench overlap [-- N|REGISTER…]`, generated ones (by default 1,000,
+//! 10,000 and 100,000) or those of a register.
 //!
 //! Prints for each number of patterns the time to parse them, to find all pairs that are at odds, and what was found.
 #![allow(clippy::print_stdout, reason = "the output is the point")]
@@ -11,14 +12,30 @@ use std::time::Instant;
 use reglint::overlap::{Budget, Kind, pairs};
 use reglint::pattern::{Versions, parse};
 
+/// The canonical patterns of a register.
+fn register(path: &str) -> Option<Vec<String>> {
+    let register: serde_json::Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let patterns = register["hypotheses"]
+        .as_array()?
+        .iter()
+        .filter_map(|h| h["canonical_frame_regex"].as_str());
+    Some(patterns.map(str::to_owned).collect())
+}
+
 fn main() {
-    let mut sizes: Vec<usize> =
-        std::env::args().filter_map(|argument| argument.parse().ok()).collect();
-    if sizes.is_empty() {
-        sizes = vec![1_000, 10_000, 100_000];
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut lists: Vec<Vec<String>> = Vec::new();
+    for argument in &arguments {
+        match argument.parse() {
+            Ok(size) => lists.push(frame_patterns::frame_patterns(size, 1)),
+            Err(_) => lists.extend(register(argument)),
+        }
     }
-    for size in sizes {
-        let texts = frame_patterns::frame_patterns(size, 1);
+    if lists.is_empty() {
+        lists = [1_000, 10_000, 100_000].map(|size| frame_patterns::frame_patterns(size, 1)).into();
+    }
+    for texts in lists {
+        let size = texts.len();
         let start = Instant::now();
         let asts: Vec<_> =
             texts.iter().filter_map(|text| parse(text, Versions::ALL).ok()).collect();
