@@ -135,6 +135,15 @@ fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<E
     written(output::write(options.format, &report, &input.sources, &view, out))?;
     // Findings first, then what could not be checked, also where both streams are one terminal.
     written(out.flush())?;
+    // A gate that checks nothing must not look green, unless exclusions are asked to do just that.
+    let nothing = report.summary.registers == 0 && input.errors.is_empty();
+    if nothing && !options.force_exclude {
+        complain(&Error::Usage {
+            message: "no register found in what was named".to_owned(),
+            hint: None,
+        });
+        return Ok(ExitStatus::Failure);
+    }
     let failed = !input.errors.is_empty();
     for mut error in input.errors {
         if let Error::Read { path, source, hint } = &mut error

@@ -33,12 +33,13 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
 
     let pairs: Vec<_> = list.iter().zip(&documents).collect();
     let entries: Vec<Option<Entry<'_>>> = spread.map(&pairs, |&(&(file, source), document)| {
-        is_checked(source, document).then(|| Entry {
-            file,
-            source,
-            document,
-            violations: violations(source, document, options.schema),
-            register: Register::read(document),
+        is_checked(source, document).then(|| {
+            let violations = violations(source, document, options.schema);
+            let mut register = Register::read(document);
+            if !source.encoding_faults().is_empty() {
+                register.forget(|span| source.is_damaged(span));
+            }
+            Entry { file, source, document, violations, register }
         })
     });
     let entries: Vec<_> = entries.into_iter().flatten().collect();

@@ -66,6 +66,19 @@ impl<'d> Register<'d> {
         }
     }
 
+    /// Forgets the ids, descriptions and patterns at which `is_damaged` says that bytes were lost:
+    /// what they really say is not known, so nothing can be said of it.
+    pub fn forget(&mut self, is_damaged: impl Fn(Span) -> bool) {
+        let keep = |text: &Str<'_>| !is_damaged(text.span());
+        self.family = self.family.filter(keep);
+        for hypothesis in &mut self.hypotheses {
+            hypothesis.id = hypothesis.id.filter(keep);
+            hypothesis.description = hypothesis.description.filter(keep);
+            hypothesis.canonical = hypothesis.canonical.filter(|slot| keep(&slot.text));
+            hypothesis.subcomponents.retain(|subcomponent| keep(&subcomponent.slot.text));
+        }
+    }
+
     /// All slots, in the order of the file, canonical before subcomponents.
     pub fn slots(&self) -> impl Iterator<Item = &Slot<'d>> {
         self.hypotheses.iter().flat_map(Hypothesis::slots)

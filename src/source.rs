@@ -113,6 +113,17 @@ impl Source {
         &self.faults
     }
 
+    /// Whether bytes that are not UTF-8 lie in `span` or right beside it, so that what stands there
+    /// now is not what was meant.
+    pub fn is_damaged(&self, span: Span) -> bool {
+        let at = self.faults.partition_point(|fault| fault.span().end < span.start);
+        // A byte order mark may stand before the one that matters.
+        self.faults[at..].iter().take(2).any(|fault| {
+            matches!(fault, EncodingFault::NotUtf8(bytes)
+                if bytes.start <= span.end && span.start <= bytes.end)
+        })
+    }
+
     /// Whether the bytes are text at all, so that anything else can be said of them.
     pub fn is_text(&self) -> bool {
         !matches!(self.faults.first(), Some(EncodingFault::Utf16(_)))
@@ -388,6 +399,11 @@ mod tests {
         assert_eq!(source.text(), "ab??c?? ?????");
         let spans: Vec<_> = source.encoding_faults().iter().map(|fault| fault.span()).collect();
         assert_eq!(spans, [Span::new(2, 4), Span::new(5, 7), Span::new(8, 13)]);
+        for (start, end, damaged) in
+            [(0, 1, false), (0, 2, true), (4, 5, true), (7, 7, true), (13, 13, true)]
+        {
+            assert_eq!(source.is_damaged(Span::new(start, end)), damaged, "{start}..{end}");
+        }
         let utf16 = Source::new("a", b"\xff\xfe{\0\xd8\0".to_vec());
         assert!(!utf16.is_text());
         assert_eq!(utf16.encoding_faults().len(), 1);

@@ -400,15 +400,19 @@ fn summary(summary: &Summary) -> String {
         (0, _) => (count(warnings, "warning"), String::new()),
         _ => (count(errors, "error"), format!(" and {}", count(warnings, "warning"))),
     };
+    let (safe, unsafe_) = (fixes(fixable, "safe"), fixes(unsafe_fixable, "unsafe"));
     let fixes = match (fixable, unsafe_fixable) {
         (0, 0) => String::new(),
-        (_, 0) => format!("; {fixable} fixable with `--fix`"),
-        (0, _) => format!("; {unsafe_fixable} fixable with `--fix --unsafe-fixes`"),
-        _ => format!(
-            "; {fixable} fixable with `--fix`, {unsafe_fixable} more with `--fix --unsafe-fixes`"
-        ),
+        (_, 0) => format!("; {safe}"),
+        (0, _) => format!("; {unsafe_}"),
+        _ => format!("; {safe}, {unsafe_}"),
     };
     format!("{errors}{warnings} in {registers} ({what}){fixes}")
+}
+
+/// A number of fixes of one kind.
+fn fixes(number: usize, kind: &str) -> String {
+    format!("{number} {kind} {}", if number == 1 { "fix" } else { "fixes" })
 }
 
 /// A number and its noun.

@@ -1,9 +1,13 @@
 //! The aliases of characters that are made of several words, as they are spelled.
 //!
 //! The names' crate compares loosely, so `LINEFEED` finds what only `LINE FEED` finds in CPython;
-//! with these spellings the difference is seen. Made with Perl's `Unicode::UCD::charprop($c,
-//! "Name_Alias")` over all characters (Unicode 14.0), those with a space or hyphen, and completed by
-//! asking each CPython's `unicodedata.lookup` for later ones.
+//! with these spellings the difference is seen.
+//!
+//! [`SINCE_3_11`] is what Perl's `Unicode::UCD::charprop($c, "Name_Alias")` gives over all characters
+//! (Unicode 14.0), those with a space or hyphen; that run reproduces it name by name. [`LATER`] is what
+//! the newer name data of the `unicode_names2` crate has besides, sorted by asking the
+//! `unicodedata.lookup` of CPython 3.11, 3.12 and 3.13; what none of these has is taken to be new in
+//! 3.14, which was not asked.
 
 use super::versions::Python;
 

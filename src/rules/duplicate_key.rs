@@ -15,6 +15,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     for (first, later) in entry.document.repeated_members() {
+        if [first, later].iter().any(|member| entry.source.is_damaged(member.name.span())) {
+            continue;
+        }
         let name = quoted(later.name.value());
         let message = format!("the member {name} is given again");
         let kept = shown(entry, later.value);

@@ -14,10 +14,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
-    let encoding = entry.source.encoding_faults();
     for error in entry.document.errors() {
-        // The same bytes again: `invalid-encoding` has said it.
-        if encoding.iter().any(|fault| fault.span().overlaps(error.span)) {
+        // The same bytes again, or what they made of the text: `invalid-encoding` has said it.
+        if entry.source.is_damaged(error.span) {
             continue;
         }
         let mut finding =

@@ -2,6 +2,8 @@
 
 use super::{Check, Findings, FixAvailability, Level, Rule, applicability, edits, label};
 use crate::fix::Fix;
+use crate::json::SyntaxErrorKind;
+use crate::span::Span;
 use crate::workspace::{Entry, Workspace};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,6 +17,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     for violation in &entry.violations {
+        if is_said_already(entry, violation.span) {
+            continue;
+        }
         let mut finding =
             findings.finding(violation.message.clone(), label(entry.file, violation.span, ""));
         for (span, words) in &violation.related {
@@ -28,4 +33,17 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
             applicability: applicability(repair.safe),
         })));
     }
+}
+
+/// Whether the string at `span` was not read whole: its bytes are no text, or it is never closed.
+/// `invalid-encoding` or `invalid-json` says so, and what the schema makes of the rest is no news.
+fn is_said_already(entry: &Entry<'_>, span: Span) -> bool {
+    let is_string = entry.source.slice(span).starts_with('"');
+    let is_unclosed =
+        || {
+            entry.document.errors().iter().any(|error| {
+                error.kind == SyntaxErrorKind::UnclosedString && error.span.overlaps(span)
+            })
+        };
+    is_string && (entry.source.is_damaged(span) || is_unclosed())
 }

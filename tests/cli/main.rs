@@ -9,4 +9,5 @@ mod cases;
 mod documentation;
 mod rules;
 mod shared;
+mod spans;
 mod transcript;
