@@ -174,7 +174,7 @@ fn list_siblings(request: &Request<'_>, list: &mut Listing) {
         }
     }
     // By name, so that of two names of one file always the same one is read.
-    siblings.sort_by(|a, b| a.path.cmp(&b.path));
+    siblings.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     list.files.extend(siblings);
 }
 

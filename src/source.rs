@@ -289,7 +289,11 @@ impl Sources {
 
 /// The order of paths that "later" means: by component, so that a folder's files stay together.
 pub fn compare_paths(a: &str, b: &str) -> Ordering {
-    a.split(['/', '\\']).cmp(b.split(['/', '\\']))
+    // A separator sorts before every byte of a name, so a name sorts before its own extensions.
+    fn keys(path: &str) -> impl Iterator<Item = u8> {
+        path.bytes().map(|byte| if matches!(byte, b'/' | b'\\') { 0 } else { byte })
+    }
+    keys(a).cmp(keys(b))
 }
 
 /// The text of `bytes` and what is wrong with them, offsets kept.

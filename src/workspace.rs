@@ -2,7 +2,7 @@
 //!
 //! Uses `register`, `schema`, `json`, `pattern`, `source` and `span`.
 
-use std::collections::HashMap;
+use ahash::AHashMap;
 
 use crate::json::Document;
 use crate::pattern::{Consumer, Pattern};
@@ -65,7 +65,8 @@ pub struct Patterns<'d> {
 impl<'d> Patterns<'d> {
     /// Numbers the distinct texts in the order of their first place and gives each slot its number.
     fn intern(entries: &mut [Entry<'d>], consumer: Consumer) -> Self {
-        let mut numbers: HashMap<&str, PatternId> = HashMap::new();
+        let slots = entries.iter().map(|entry| entry.register.slots().count()).sum();
+        let mut numbers: AHashMap<&str, PatternId> = AHashMap::with_capacity(slots);
         let mut list = Vec::new();
         for slot in entries.iter_mut().flat_map(|entry| entry.register.slots_mut()) {
             let text = slot.text.value();

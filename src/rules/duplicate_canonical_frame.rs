@@ -1,6 +1,6 @@
 //! `duplicate-canonical-frame`: two hypotheses of one register read the same frame.
 
-use std::collections::HashMap;
+use ahash::AHashMap;
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label, named};
 use crate::register::{Hypothesis, PatternId};
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
-    let mut first: HashMap<PatternId, &Hypothesis<'_>> = HashMap::new();
+    let mut first: AHashMap<PatternId, &Hypothesis<'_>> = AHashMap::new();
     for hypothesis in &entry.register.hypotheses {
         let Some(slot) = &hypothesis.canonical else { continue };
         let Some(&earlier) = first.get(&slot.pattern) else {

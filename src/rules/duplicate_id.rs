@@ -1,6 +1,6 @@
 //! `duplicate-id`: an id used twice among all registers of the run.
 
-use std::collections::HashMap;
+use ahash::AHashMap;
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label, quoted};
 use crate::register::Hypothesis;
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
-    let mut first: HashMap<&str, (&Entry<'_>, &Hypothesis<'_>)> = HashMap::new();
+    let mut first: AHashMap<&str, (&Entry<'_>, &Hypothesis<'_>)> = AHashMap::new();
     for entry in &workspace.entries {
         for hypothesis in &entry.register.hypotheses {
             let Some(id) = hypothesis.id() else { continue };
