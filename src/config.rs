@@ -296,11 +296,13 @@ impl Exclude {
         Ok(())
     }
 
+    /// Whether nothing is passed over.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.paths.is_empty()
+    }
+
     /// Whether an absolute, normalised path is passed over.
     pub fn matches(&self, path: &Path) -> bool {
-        if self.names.is_empty() && self.paths.is_empty() {
-            return false;
-        }
         let set = |globs: &[globset::Glob]| {
             let mut builder = GlobSetBuilder::new();
             for glob in globs {

@@ -2,12 +2,12 @@
 //!
 //! Uses `source`, `config`, `error`. One path that cannot be read never hides another.
 
-use std::collections::HashSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
+use ahash::AHashSet;
 use rayon::prelude::*;
 
 use crate::config::{self, Config};
@@ -52,9 +52,7 @@ pub fn read(request: &Request<'_>) -> Input {
             list.stdin = true;
         } else if path.is_dir() {
             list_folder(request, path, &mut list);
-        } else if !(request.force_exclude
-            && request.config.exclude.matches(&request.absolute(path)))
-        {
+        } else if !(request.force_exclude && request.excludes(path)) {
             list.files.push(Wanted { path: path.clone(), role: Role::Named });
         }
     }
@@ -63,6 +61,12 @@ pub fn read(request: &Request<'_>) -> Input {
 }
 
 impl Request<'_> {
+    /// Whether the configuration passes `path` over.
+    fn excludes(&self, path: &Path) -> bool {
+        let exclude = &self.config.exclude;
+        !exclude.is_empty() && exclude.matches(&self.absolute(path))
+    }
+
     /// `path` from the root of the file system, `.` and `..` resolved by name.
     fn absolute(&self, path: &Path) -> PathBuf {
         normalize(&self.folder.join(path))
@@ -127,7 +131,6 @@ fn list_folder(request: &Request<'_>, folder: &Path, list: &mut Listing) {
 /// exclude, hidden ones aside.
 fn walk(request: &Request<'_>, folder: &Path, errors: &mut Vec<Error>) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let absolute = |path: &Path| request.absolute(path);
     if !folder.is_dir() {
         return files;
     }
@@ -135,7 +138,7 @@ fn walk(request: &Request<'_>, folder: &Path, errors: &mut Vec<Error>) -> Vec<Pa
         match entry {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
-                if is_file && !request.config.exclude.matches(&absolute(entry.path())) {
+                if is_file && !request.excludes(entry.path()) {
                     files.push(entry.into_path());
                 }
             }
@@ -156,11 +159,11 @@ fn walk(request: &Request<'_>, folder: &Path, errors: &mut Vec<Error>) -> Vec<Pa
 fn list_siblings(request: &Request<'_>, list: &mut Listing) {
     let stdin = list.stdin.then_some(request.stdin_filename).flatten();
     let checked = list.files.iter().map(|wanted| wanted.path.as_path()).chain(stdin);
-    let mut folders = HashSet::new();
+    let mut folders: AHashSet<OsString> = AHashSet::new();
     let mut siblings = Vec::new();
     for path in checked {
         let folder = path.parent().unwrap_or(Path::new(""));
-        if !folders.insert(folder.to_path_buf()) {
+        if !folders.insert(folder.as_os_str().to_owned()) {
             continue;
         }
         let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -168,7 +171,7 @@ fn list_siblings(request: &Request<'_>, list: &mut Listing) {
             let path = folder.join(entry.file_name());
             let is_json = path.extension() == Some(OsStr::new("json"));
             let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-            if is_json && !is_hidden && !request.config.exclude.matches(&request.absolute(&path)) {
+            if is_json && !is_hidden && !request.excludes(&path) {
                 siblings.push(Wanted { path, role: Role::Context });
             }
         }
@@ -183,11 +186,12 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
     /// So many files are read before a second thread pays off.
     const WORTH_A_THREAD: usize = 16;
 
-    let mut seen = HashSet::new();
+    // By their bytes: a path hashes itself part by part.
+    let mut seen: AHashSet<OsString> = AHashSet::with_capacity(list.files.len());
     let stdin = list.stdin.then(|| {
         let shown = request.stdin_filename.map_or(STDIN.into(), shown);
         if let Some(path) = request.stdin_filename {
-            seen.insert(request.absolute(path));
+            seen.insert(request.absolute(path).into_os_string());
         }
         read_bounded(&shown, io::stdin().lock(), 0, MAX_BYTES)
             .map(|bytes| Source::new(shown, bytes))
@@ -195,7 +199,7 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
     let wanted: Vec<Wanted> = list
         .files
         .into_iter()
-        .filter(|wanted| seen.insert(request.absolute(&wanted.path)))
+        .filter(|wanted| seen.insert(request.absolute(&wanted.path).into_os_string()))
         .collect();
     let read = |wanted: &Wanted| (wanted.role, read_file(&wanted.path, wanted.role));
     let results: Vec<_> = if wanted.len() < WORTH_A_THREAD {
@@ -206,7 +210,7 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
 
     let mut input = Input { errors: list.errors, ..Input::default() };
     let mut sources = Vec::new();
-    let mut identities = HashSet::new();
+    let mut identities = AHashSet::new();
     match stdin {
         Some(Ok(source)) => sources.push(source),
         Some(Err(error)) => input.errors.push(error),
