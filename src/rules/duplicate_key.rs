@@ -1,7 +1,7 @@
 //! `duplicate-key`: a member name given twice in one object.
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label, quoted};
-use crate::json::{Kind, Value};
+use crate::json::{Kind, Member, Value};
 use crate::workspace::{Entry, Workspace};
 
 pub(super) const RULE: Rule = Rule {
@@ -13,24 +13,34 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Entry(check),
 };
 
+/// A file with more repeated names than this was not written by hand; so many are shown.
+const MOST: usize = 1000;
+
 fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
-    for (first, later) in entry.document.repeated_members() {
-        if [first, later].iter().any(|member| entry.source.is_damaged(member.name.span())) {
-            continue;
-        }
-        let name = quoted(later.name.value());
-        let message = format!("the member {name} is given again");
-        let kept = shown(entry, later.value);
-        let finding = findings
-            .finding(message, label(entry.file, later.name.span(), "again here"))
-            .with_related(label(entry.file, first.name.span(), "first given here"));
+    let is_whole = |member: Member<'_>| !entry.source.is_damaged(member.name.span());
+    let mut repeated = entry
+        .document
+        .repeated_members()
+        .filter(|&(first, later)| is_whole(first) && is_whole(later));
+    for number in 1..=MOST {
+        let Some((first, later)) = repeated.next() else { break };
+        let message = format!("the member {} is given again", quoted(later.name.value()));
         let note = if later.is_shadowed() {
             "Python keeps neither of these two values, but one that comes later still".to_owned()
         } else {
+            let kept = shown(entry, later.value);
             format!("Python keeps this value, {kept}, and drops the earlier one without a word")
         };
-        findings
-            .push(finding.with_note(note).with_hypothesis(entry.hypothesis_at(later.name.span())));
+        let mut finding = findings
+            .finding(message, label(entry.file, later.name.span(), "again here"))
+            .with_related(label(entry.file, first.name.span(), "first given here"))
+            .with_note(note)
+            .with_hypothesis(entry.hypothesis_at(later.name.span()));
+        let rest = if number == MOST { repeated.by_ref().count() } else { 0 };
+        if rest > 0 {
+            finding = finding.with_note(format!("{rest} more repeated names are not shown"));
+        }
+        findings.push(finding);
     }
 }
 
