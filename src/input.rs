@@ -137,7 +137,7 @@ fn walk(request: &Request<'_>, folder: &Path, errors: &mut Vec<Error>) -> Vec<Pa
     for entry in ignore::WalkBuilder::new(folder).require_git(true).build() {
         match entry {
             Ok(entry) => {
-                let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+                let is_file = entry.file_type().is_some_and(|kind| is_regular(kind, entry.path()));
                 if is_file && !request.excludes(entry.path()) {
                     files.push(entry.into_path());
                 }
@@ -152,6 +152,13 @@ fn walk(request: &Request<'_>, folder: &Path, errors: &mut Vec<Error>) -> Vec<Pa
         }
     }
     files
+}
+
+/// Whether what was merely found can be read like a file: a pipe would wait for a writer for ever, and
+/// a link may lead nowhere.
+fn is_regular(kind: fs::FileType, path: &Path) -> bool {
+    kind.is_file()
+        || kind.is_symlink() && fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
 /// Lists the other `*.json` files beside those that are checked. A folder that cannot be listed is
@@ -171,7 +178,8 @@ fn list_siblings(request: &Request<'_>, list: &mut Listing) {
             let path = folder.join(entry.file_name());
             let is_json = path.extension() == Some(OsStr::new("json"));
             let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-            if is_json && !is_hidden && !request.excludes(&path) {
+            let is_file = || entry.file_type().is_ok_and(|kind| is_regular(kind, &path));
+            if is_json && !is_hidden && is_file() && !request.excludes(&path) {
                 siblings.push(Wanted { path, role: Role::Context });
             }
         }

@@ -32,6 +32,10 @@ pub use versions::{Python, Versions};
 pub fn parse(text: &str, versions: Versions) -> Result<Ast, Box<PatternError>> {
     parser::parse(text, versions).map_err(|mut fault| {
         repair::suggest(text, versions, &mut fault);
+        // Another fault may be left: then a person has to look, whatever this repair does.
+        if let Some(repair) = fault.repair.as_mut().filter(|repair| repair.safe) {
+            repair.safe = parser::parse(&repair.apply(text), versions).is_ok();
+        }
         fault
     })
 }

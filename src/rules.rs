@@ -4,6 +4,8 @@
 //! configuration and no output. To add one: its file beside the others, one line in [`RULES`],
 //! its page under `docs/rules`, its cases under `tests/cases`; tests hold the set closed.
 
+use ahash::AHashMap;
+
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::fix::{Applicability, Edit};
 use crate::register::Hypothesis;
@@ -115,12 +117,14 @@ pub fn position(name: &str) -> usize {
 pub struct Findings {
     rule: &'static Rule,
     list: Vec<Diagnostic>,
+    /// By file: how many there were, and where in the list the last one stands that was kept.
+    counts: AHashMap<FileId, (usize, usize)>,
 }
 
 impl Findings {
     /// The findings of one rule, none yet.
     pub fn new(rule: &'static Rule) -> Self {
-        Self { rule, list: Vec::new() }
+        Self { rule, list: Vec::new(), counts: AHashMap::new() }
     }
 
     /// Starts a finding at the rule's default severity; hand it to [`Findings::push`] when it is whole.
@@ -132,13 +136,29 @@ impl Findings {
         Diagnostic::new(self.rule.name, severity, message, primary)
     }
 
-    /// Adds a finding.
+    /// How many findings of one rule in one file are kept: nobody reads more, and a hostile file must
+    /// not fill the memory with them. The last one says how many there are besides.
+    pub const MOST: usize = 1000;
+
+    /// Adds a finding, unless its file has [`Findings::MOST`] of them.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.list.push(diagnostic);
+        let (count, last) = self.counts.entry(diagnostic.primary.file).or_default();
+        *count += 1;
+        if *count <= Self::MOST {
+            *last = self.list.len();
+            self.list.push(diagnostic);
+        }
     }
 
     /// All of them.
-    pub fn into_vec(self) -> Vec<Diagnostic> {
+    pub fn into_vec(mut self) -> Vec<Diagnostic> {
+        for &(count, last) in self.counts.values() {
+            if count > Self::MOST {
+                let more = count - Self::MOST;
+                let note = format!("{more} more findings of this rule in this file are not shown");
+                self.list[last].notes.push(note);
+            }
+        }
         self.list
     }
 }

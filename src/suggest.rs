@@ -14,7 +14,11 @@ pub(crate) fn nearest<'c>(
     if name.len() > 200 {
         return None;
     }
-    let allowed = (folded.chars().count() / 3).max(1);
+    // One letter is no slip of another.
+    let allowed = match folded.chars().count() {
+        0 | 1 => 0,
+        length => (length / 3).max(1),
+    };
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&folded, &fold(candidate)), candidate))
@@ -52,6 +56,8 @@ mod tests {
         assert_eq!(near("ID"), Some("id"));
         assert_eq!(near("di"), Some("id"));
         assert_eq!(near("owner"), None);
+        assert_eq!(nearest("m", ["n"]), None);
+        assert_eq!(nearest("N", ["n"]), Some("n"));
         assert_eq!(near(&"x".repeat(100_000)), None);
     }
 }

@@ -13,17 +13,12 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Entry(check),
 };
 
-/// A file with more repeated names than this was not written by hand; so many are shown.
-const MOST: usize = 1000;
-
 fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     let is_whole = |member: Member<'_>| !entry.source.is_damaged(member.name.span());
-    let mut repeated = entry
-        .document
-        .repeated_members()
-        .filter(|&(first, later)| is_whole(first) && is_whole(later));
-    for number in 1..=MOST {
-        let Some((first, later)) = repeated.next() else { break };
+    for (first, later) in entry.document.repeated_members() {
+        if !is_whole(first) || !is_whole(later) {
+            continue;
+        }
         let message = format!("the member {} is given again", quoted(later.name.value()));
         let note = if later.is_shadowed() {
             "Python keeps neither of these two values, but one that comes later still".to_owned()
@@ -31,15 +26,11 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
             let kept = shown(entry, later.value);
             format!("Python keeps this value, {kept}, and drops the earlier one without a word")
         };
-        let mut finding = findings
+        let finding = findings
             .finding(message, label(entry.file, later.name.span(), "again here"))
             .with_related(label(entry.file, first.name.span(), "first given here"))
             .with_note(note)
             .with_hypothesis(entry.hypothesis_at(later.name.span()));
-        let rest = if number == MOST { repeated.by_ref().count() } else { 0 };
-        if rest > 0 {
-            finding = finding.with_note(format!("{rest} more repeated names are not shown"));
-        }
         findings.push(finding);
     }
 }

@@ -32,8 +32,8 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
                 "JSON text is UTF-8 (RFC 8259, section 8.1); Python stops at the first such byte",
             ),
             EncodingFault::Utf16(_) => (
-                "the file is UTF-16, not UTF-8",
-                "the byte order mark of UTF-16",
+                "the file is UTF-16 or UTF-32, not UTF-8",
+                "the byte order mark of that encoding",
                 "JSON text is UTF-8 (RFC 8259, section 8.1); nothing else in this file was checked",
             ),
         };
