@@ -37,9 +37,9 @@ enum Expect {
 }
 
 /// A container that is being read.
-struct Open {
+pub(super) struct Open {
     node: u32,
-    is_object: bool,
+    pub(super) is_object: bool,
     count: u32,
     lost: bool,
 }
@@ -53,7 +53,7 @@ pub(super) struct Parser<'s> {
     pub(super) decoded: String,
     pub(super) escapes: Vec<Escape>,
     repeats: Vec<Repeat>,
-    stack: Vec<Open>,
+    pub(super) stack: Vec<Open>,
     /// Where the last token ends.
     last_end: usize,
     /// An error has said already that the text ends too early.
@@ -63,10 +63,9 @@ pub(super) struct Parser<'s> {
     /// How many bytes may still be looked at in vain for the end of a badly quoted string; as many
     /// as the text has, so that guessing stays linear.
     pub(super) guesses: usize,
-    errors: Vec<SyntaxError>,
-    /// Errors beyond [`MAX_ERRORS`]: how many, and the first one's place.
+    pub(super) errors: Vec<SyntaxError>,
+    /// How many errors there were beyond [`MAX_ERRORS`].
     more_errors: usize,
-    first_dropped: Span,
 }
 
 /// A character that can stand in a name or word without quotes.
@@ -103,7 +102,6 @@ impl<'s> Parser<'s> {
             guesses: text.len(),
             errors: Vec::new(),
             more_errors: 0,
-            first_dropped: Span::default(),
         }
     }
 
@@ -128,13 +126,9 @@ impl<'s> Parser<'s> {
                 1 => "one more syntax error is not shown".to_owned(),
                 more => format!("{more} more syntax errors are not shown"),
             };
-            self.errors.push(SyntaxError {
-                span: self.first_dropped,
-                kind: Kind::TooMany,
-                message,
-                related: None,
-                repair: None,
-            });
+            if let Some(last) = self.errors.last_mut() {
+                last.facts.push(message);
+            }
         }
         self.repeats.sort_unstable_by_key(|repeat| repeat.later);
         Document {
@@ -158,15 +152,18 @@ impl<'s> Parser<'s> {
         message: impl Display,
     ) -> Option<&mut SyntaxError> {
         if self.errors.len() >= MAX_ERRORS {
-            if self.more_errors == 0 {
-                self.first_dropped = span;
-            }
             self.more_errors += 1;
             return None;
         }
         let message = message.to_string();
-        self.errors.push(SyntaxError { span, kind, message, related: None, repair: None });
+        let (related, repair, facts) = (None, None, Vec::new());
+        self.errors.push(SyntaxError { span, kind, message, related, repair, facts });
         self.errors.last_mut()
+    }
+
+    /// How many errors there were so far, those that are not kept too.
+    pub(super) fn error_count(&self) -> usize {
+        self.errors.len() + self.more_errors
     }
 
     /// Marks the innermost container: something of it may be missing.
@@ -257,7 +254,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The end of the string that the `"` at `at` opens, or of its line.
-    fn string_end(&self, at: usize) -> usize {
+    pub(super) fn string_end(&self, at: usize) -> usize {
         let mut at = at + 1;
         while let Some(&byte) = self.bytes.get(at) {
             match byte {
@@ -292,18 +289,107 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// The end of the brackets that open at `at`, if they match each other and what follows them can
+    /// follow a value of the innermost container.
+    fn fitting_end(&mut self, at: usize) -> Option<usize> {
+        let end = self.matching_end(at)?;
+        let is_object = self.stack.last().map(|open| open.is_object);
+        let fits = match (is_object, self.byte_behind(end)) {
+            (None, follows) => follows.is_none(),
+            (Some(is_object), Some(b',')) => self.comma_fits_well(end, is_object),
+            (Some(is_object), Some(b'}')) => is_object,
+            (Some(is_object), Some(b']')) => !is_object,
+            (Some(_), follows) => follows == Some(b'"'),
+        };
+        fits.then_some(end)
+    }
+
+    /// The end of the brackets that open at `at`, if they match each other. A search in vain is
+    /// charged to `guesses`.
+    fn matching_end(&mut self, at: usize) -> Option<usize> {
+        let mut open = Vec::new();
+        let end = self.closer_ahead(at, &mut open)?;
+        open.is_empty().then_some(end + 1)
+    }
+
+    /// The first closing bracket ahead of `at` that closes what was open at `at`, or the bracket
+    /// that opens there, or does not match. What is open at it is left in `open`. A search is
+    /// charged to `guesses`.
+    fn closer_ahead(&mut self, start: usize, open: &mut Vec<u8>) -> Option<usize> {
+        let mut at = start;
+        let limit = start.saturating_add(self.guesses);
+        let found = loop {
+            let Some(&byte) = self.bytes.get(at).filter(|_| at < limit) else { break None };
+            match byte {
+                b'{' => open.push(b'}'),
+                b'[' => open.push(b']'),
+                b'}' | b']' => {
+                    if open.last() != Some(&byte) {
+                        break Some(at);
+                    }
+                    open.pop();
+                    if open.is_empty() && matches!(self.bytes.get(start), Some(b'{' | b'[')) {
+                        break Some(at);
+                    }
+                }
+                b'"' => {
+                    at = self.string_end(at);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        };
+        self.guesses = self.guesses.saturating_sub(at - start);
+        found
+    }
+
+    /// Whether the string at `at` is a member's name.
+    pub(super) fn opens_member(&self, at: usize) -> bool {
+        self.byte_behind(self.string_end(at)) == Some(b':')
+    }
+
+    /// Whether the comma at `at` is followed by what follows one in an object, or in an array; a
+    /// line's end is good enough.
+    pub(super) fn comma_fits_well(&self, at: usize, in_object: bool) -> bool {
+        let rest = self.bytes.get(at + 1..).unwrap_or_default();
+        let skipped = rest.iter().take_while(|byte| b" \t".contains(byte)).count();
+        match rest.get(skipped) {
+            Some(b'"') => self.opens_member(at + 1 + skipped) == in_object,
+            Some(b'{' | b'[' | b'-' | b'0'..=b'9') => !in_object,
+            Some(b'\n' | b'\r') | None => true,
+            Some(_) => false,
+        }
+    }
+
+    /// Likewise, with the line's end passed over.
+    fn comma_fits_well_below(&self, at: usize, in_object: bool) -> bool {
+        self.comma_fits_well(at, in_object) && self.comma_fits(at, in_object)
+    }
+
+    /// Whether the closing bracket at `at` is followed by what can follow one.
+    pub(super) fn closer_fits_well(&self, at: usize) -> bool {
+        let rest = self.bytes.get(at + 1..).unwrap_or_default();
+        let next = rest.iter().find(|byte| !b" \t".contains(byte));
+        matches!(next, None | Some(b',' | b'}' | b']' | b'\n' | b'\r'))
+    }
+
     /// Passes over what fits nowhere, up to a separator, a closing bracket or the line's end;
     /// at least one character. Gives what was passed, without spaces behind it.
     fn junk(&mut self) -> Span {
         let start = self.at;
+        let in_object = self.stack.last().is_some_and(|open| open.is_object);
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
+                b'"' if self.at > start && in_object && self.opens_member(self.at) => break,
                 b'"' => self.at = self.string_end(self.at),
-                b'{' | b'[' => {
+                b'{' | b'[' if self.guesses == 0 => {
                     let end = self.balanced_end(self.at);
                     self.truncated |= end.is_none();
                     self.at = end.unwrap_or(self.bytes.len());
                 }
+                // One without a partner is astray itself.
+                b'{' | b'[' => self.at = self.fitting_end(self.at).unwrap_or(self.at + 1),
                 b',' | b'}' | b']' | b'\n' | b'\r' if self.at > start => break,
                 _ => self.at += 1,
             }
@@ -318,7 +404,7 @@ impl<'s> Parser<'s> {
 
     fn leaf(&mut self, tag: Tag, span: Span) -> Expect {
         let next = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { span, next, extra: 0, tag, flag: false });
+        self.nodes.push(Node { span, next, extra: 0, tag, flag: false, guessed: false });
         self.last_end = span.end as usize;
         Expect::Rest
     }
@@ -334,7 +420,9 @@ impl<'s> Parser<'s> {
     fn open(&mut self, is_object: bool) -> Expect {
         let start = self.at;
         if self.stack.len() >= MAX_DEPTH {
-            let message = format_args!("nested deeper than {MAX_DEPTH} levels; this is not read");
+            let message = format_args!(
+                "nested deeper than the {MAX_DEPTH} levels that reglint reads; this is passed over"
+            );
             self.report(Span::new(start, start + 1), Kind::TooDeep, message);
             self.at = self.balanced_end(start).unwrap_or_else(|| {
                 self.truncated = true;
@@ -345,7 +433,7 @@ impl<'s> Parser<'s> {
         let node = self.nodes.len() as u32;
         let tag = if is_object { Tag::Object } else { Tag::Array };
         let span = Span::new(start, start + 1);
-        self.nodes.push(Node { span, next: node + 1, extra: 0, tag, flag: false });
+        self.nodes.push(Node { span, next: node + 1, extra: 0, tag, flag: false, guessed: false });
         self.stack.push(Open { node, is_object, count: 0, lost: false });
         self.at += 1;
         self.last_end = self.at;
@@ -497,6 +585,15 @@ impl<'s> Parser<'s> {
             Some(byte) => self.bad_name(byte, comma),
             None => self.end_of_text(Expect::Name(comma)),
         }
+    }
+
+    /// Behind what stood before a colon.
+    fn behind_name_again(&mut self) -> Expect {
+        if self.peek() == Some(b':') {
+            self.at += 1;
+            self.last_end = self.at;
+        }
+        Expect::Value
     }
 
     /// Behind a name, whose node is the last one.
@@ -732,6 +829,17 @@ impl<'s> Parser<'s> {
             b'{' if is_object && self.parent_is(false) => {
                 return self.missing_closer(before, "},", Expect::Element(None));
             }
+            // A quotation mark that only closes.
+            b'"' if (if is_object { !self.opens_member(self.at) } else { self.at == before })
+                && self.is_closed(self.at + 1) =>
+            {
+                let span = Span::new(self.at, self.at + 1);
+                self.lose();
+                self.report(span, Kind::Unexpected, "this quotation mark closes nothing")
+                    .map(|it| it.replace("delete it", span, "", false));
+                self.at += 1;
+                return self.behind_junk(is_object);
+            }
             b'"' if !is_object && self.parent_is(true) => {
                 let end = self.string_end(self.at);
                 if self.byte_behind(end) == Some(b':') {
@@ -753,7 +861,16 @@ impl<'s> Parser<'s> {
         let message =
             format_args!("`{}` does not belong behind a value", short(&self.text[span.range()]));
         self.report(span, Kind::Unexpected, message);
-        Expect::Rest
+        self.behind_junk(is_object)
+    }
+
+    /// What may follow text that was astray: it may have stood for a comma.
+    fn behind_junk(&mut self, is_object: bool) -> Expect {
+        match self.peek() {
+            Some(byte) if is_object && self.is_name_here(byte) => Expect::Name(None),
+            Some(byte) if !is_object && self.is_value_here(byte) => Expect::Element(None),
+            _ => Expect::Rest,
+        }
     }
 
     /// Whether the innermost container lies in an object, or in an array, as asked.
@@ -940,6 +1057,17 @@ impl<'s> Parser<'s> {
     #[cold]
     fn bad_name(&mut self, byte: u8, comma: Option<usize>) -> Expect {
         let start = self.at;
+        if let Some(name) = self.name_behind(start) {
+            let span = Span::new(start, name.end as usize);
+            let text = short(&self.text[name.range()]);
+            let message = format!("the member name `{text}` has no opening quotation mark");
+            let mark = Span::new(start, start + self.char().len_utf8());
+            self.report(span, Kind::UnquotedName, message)
+                .map(|it| it.replace("quote it", mark, "\"", false));
+            self.at = name.end as usize + 1;
+            self.push_unquoted(name);
+            return self.behind_name();
+        }
         match byte {
             b',' => return self.extra_comma(comma),
             b']' => return self.wrong_closer(byte, comma),
@@ -957,8 +1085,22 @@ impl<'s> Parser<'s> {
             }
             _ => {}
         }
-        if is_other_quote(self.char()) {
-            self.other_quotes(self.char());
+        let quote = self.char();
+        if is_other_quote(quote)
+            && self.text[start + quote.len_utf8()..]
+                .trim_start_matches([' ', '\t'])
+                .starts_with(['"', '\n', '\r'])
+        {
+            self.lose();
+            self.at += quote.len_utf8();
+            let span = Span::new(start, self.at);
+            let message = format_args!("`{quote}` stands where a member should");
+            self.report(span, Kind::Unexpected, message)
+                .map(|it| it.replace("delete it", span, "", false));
+            return self.behind_junk(true);
+        }
+        if is_other_quote(quote) {
+            self.other_quotes(quote);
             return self.behind_name();
         }
         // Up to the colon, or up to what ends a member.
@@ -975,7 +1117,7 @@ impl<'s> Parser<'s> {
             let shown = short(&self.text[span.range()]);
             let message = format_args!("`{shown}` stands where a member should");
             self.report(span, Kind::Unexpected, message);
-            return Expect::Rest;
+            return self.behind_junk(true);
         }
         let message = format_args!("the member name `{}` is not quoted", short(text));
         let plain = !text.contains('\\');
@@ -992,9 +1134,73 @@ impl<'s> Parser<'s> {
         self.behind_name()
     }
 
+    /// The name behind a character at `at` that stands for its opening quotation mark: `,id":`.
+    fn name_behind(&self, at: usize) -> Option<Span> {
+        let mark = self.char();
+        if mark.is_alphanumeric() || matches!(mark, '_' | '$' | '"') {
+            return None;
+        }
+        let start = at + mark.len_utf8();
+        let rest = self.bytes.get(start..)?;
+        let len = rest.iter().take_while(|&&byte| is_word(byte)).count();
+        let is_name = len > 0 && rest.get(len) == Some(&b'"');
+        let has_colon = is_name && self.byte_behind(start + len + 1) == Some(b':');
+        has_colon.then(|| Span::new(start, start + len))
+    }
+
+    /// What stands here for a colon, or before it.
+    fn stray_before_value(&mut self) -> Option<(Span, bool)> {
+        let start = self.at;
+        let byte = *self.bytes.get(start)?;
+        let rest = &self.bytes[start..];
+        let opens = b"\"{[-0123456789tfn".contains(&byte);
+        let longest = if opens { 3 } else { 24 };
+        let stop = rest.iter().take(longest + 1).position(|byte| b"\",:}]\n\r".contains(byte));
+        if let Some(len) = stop
+            && rest[len] == b':'
+            && len > 0
+        {
+            let text = self.text[start..start + len].trim_end();
+            return Some((Span::new(start, start + text.len()), true));
+        }
+        if b",:}]=".contains(&byte) {
+            return None;
+        }
+        let end = start + self.char().len_utf8();
+        let next = self.byte_behind(end)?;
+        let is_value = b"\"{[-0123456789".contains(&next) || is_literal(&self.bytes[end..]);
+        let is_joined = is_word(byte) && self.bytes.get(end).is_some_and(|&it| is_word(it));
+        if !is_value || is_joined {
+            return None;
+        }
+        let reads_as_value = match byte {
+            b'"' => {
+                let end = self.string_end(start);
+                self.is_closed(end)
+            }
+            b'{' | b'[' => self.matching_end(start).is_some(),
+            _ => false,
+        };
+        (!reads_as_value && !is_other_quote(self.char())).then(|| (Span::new(start, end), false))
+    }
+
     #[cold]
     fn missing_colon(&mut self) -> Expect {
         let before = self.last_end;
+        if let Some((span, has_colon)) = self.stray_before_value() {
+            let stray = short(&self.text[span.range()]);
+            self.at = span.end as usize;
+            if has_colon {
+                let message = format!("`{stray}` stands before the colon");
+                self.report(span, Kind::Unexpected, message)
+                    .map(|it| it.replace("delete it", span, "", false));
+                return self.behind_name_again();
+            }
+            let message = format!("`{stray}` where a colon should stand");
+            self.report(span, Kind::WrongSeparator, message)
+                .map(|it| it.replace("put a colon", span, ":", false));
+            return Expect::Value;
+        }
         match self.peek() {
             Some(b'=') => {
                 let len = if self.bytes[self.at..].starts_with(b"=>") { 2 } else { 1 };
@@ -1036,9 +1242,51 @@ impl<'s> Parser<'s> {
 
     // Values.
 
+    /// Reads a string whose opening quotation mark is missing: `"id": H1",`.
+    fn unopened_string(&mut self) -> Option<Expect> {
+        let start = self.at;
+        let mut at = start;
+        let limit = start.saturating_add(self.guesses);
+        let end = loop {
+            match self.bytes.get(at) {
+                Some(b'"') if at > start && self.is_closed(at + 1) => break at,
+                _ if at >= limit => return None,
+                None | Some(b'"' | b'\n' | b'\r') => {
+                    self.guesses = limit.saturating_sub(at);
+                    return None;
+                }
+                Some(b'\\') => at += 2,
+                Some(_) => at += 1,
+            }
+        };
+        let in_object = self.stack.last().is_some_and(|open| open.is_object);
+        if self.byte_behind(end + 1) == Some(b',')
+            && !self.comma_fits_well_below(end + 1, in_object)
+        {
+            return None;
+        }
+        let content = Span::new(start, end);
+        let text = &self.text[content.range()];
+        let word = text.bytes().all(is_word);
+        let message = format!("the string `{}` has no opening quotation mark", short(text));
+        let span = Span::new(start, end + 1);
+        self.report(span, Kind::UnquotedText, message)
+            .map(|it| it.replace("quote it", Span::empty(start), "\"", word));
+        self.at = end + 1;
+        self.push_unopened(span, content);
+        self.last_end = self.at;
+        Some(Expect::Rest)
+    }
+
     #[cold]
     fn bad_value(&mut self, byte: u8) -> Expect {
         let start = self.at;
+        if !is_other_quote(self.char())
+            && !b",:{}[]".contains(&byte)
+            && let Some(expect) = self.unopened_string()
+        {
+            return expect;
+        }
         let in_object = self.stack.last().is_some_and(|open| open.is_object);
         match byte {
             b',' | b'}' | b']' if in_object => {
@@ -1069,6 +1317,9 @@ impl<'s> Parser<'s> {
     /// A word where a value should stand.
     fn word(&mut self) -> Expect {
         let start = self.at;
+        if let Some(expect) = self.unopened_string() {
+            return expect;
+        }
         let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
         let word = &self.text[start..start + len];
         let span = Span::new(start, start + len);
@@ -1113,6 +1364,9 @@ impl<'s> Parser<'s> {
     #[cold]
     fn bad_number(&mut self) -> Expect {
         let start = self.at;
+        if let Some(expect) = self.unopened_string() {
+            return expect;
+        }
         let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
         let text = &self.text[start..start + len];
         let span = Span::new(start, start + len);
@@ -1140,6 +1394,11 @@ impl<'s> Parser<'s> {
         }
         self.leaf(Tag::Invalid, span)
     }
+}
+
+fn is_literal(bytes: &[u8]) -> bool {
+    let start = bytes.iter().position(|byte| !b" \t".contains(byte)).unwrap_or(bytes.len());
+    [&b"true"[..], b"false", b"null"].iter().any(|word| bytes[start..].starts_with(word))
 }
 
 fn is_not_finite(word: &str) -> bool {
@@ -1182,6 +1441,9 @@ fn number_end(bytes: &[u8], start: usize) -> Option<(usize, usize)> {
 
 /// How JSON spells the number that `text` means in other languages, if it means one.
 fn respell(text: &str) -> Option<String> {
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", text.strip_prefix('+').unwrap_or(text)),

@@ -241,6 +241,7 @@ impl<'d> Writer<'d> {
                 placed.push((place, error));
             }
         }
+        self.doubt_misspelled_names(&placed);
         // Unknown names first: each may be a missing one, misspelled.
         let (unknown, others): (Vec<_>, Vec<_>) =
             placed.into_iter().partition(|(_, error)| unexpected(error).is_some());
@@ -248,6 +249,25 @@ impl<'d> Writer<'d> {
             self.error(place, error, 0);
         }
         self.finish()
+    }
+
+    /// A name that is spelled wrongly as JSON and that the schema does not know may be any name:
+    /// nothing is missing for sure where it stands.
+    fn doubt_misspelled_names(&mut self, placed: &[(Place<'d>, ValidationError<'_>)]) {
+        if self.root.document().errors().is_empty() {
+            return;
+        }
+        for (place, error) in placed {
+            let Some(object) = place.value.as_object() else { continue };
+            let mut names = unexpected(error).unwrap_or_default().iter();
+            let is_doubtful = place.value.is_guessed()
+                || names.any(|name| {
+                    self.member(object, name).is_some_and(|it| it.name.is_misspelled())
+                });
+            if is_doubtful {
+                self.missing.insert(place.value.id(), Vec::new());
+            }
+        }
     }
 
     fn finish(self) -> Vec<Violation> {
@@ -268,7 +288,7 @@ impl<'d> Writer<'d> {
         if place.value.document().errors().is_empty() {
             return false;
         }
-        if place.value.is_invalid() {
+        if place.value.is_invalid() || place.value.as_str().is_some_and(Str::is_guessed) {
             return true;
         }
         match error.kind() {
@@ -566,6 +586,9 @@ impl<'d> Writer<'d> {
         let mut taken = HashSet::new();
         for name in names {
             let Some(member) = self.member(object, name) else { continue };
+            if member.name.is_misspelled() || place.value.is_guessed() {
+                continue;
+            }
             let missing =
                 self.missing.get(&place.value.id()).map(Vec::as_slice).unwrap_or_default();
             let needed =
