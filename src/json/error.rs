@@ -55,6 +55,8 @@ pub enum SyntaxErrorKind {
     WrongCloser,
     /// A container that is not closed.
     Unclosed,
+    /// A container without its opening bracket.
+    Unopened,
     /// Something that fits nowhere.
     Unexpected,
     /// Text behind the document.

@@ -63,6 +63,8 @@ pub(super) struct Parser<'s> {
     /// How many bytes may still be looked at in vain for the end of a badly quoted string; as many
     /// as the text has, so that guessing stays linear.
     pub(super) guesses: usize,
+    /// How many bytes may still be looked at ahead to judge guesses by what follows them.
+    foresight: usize,
     pub(super) errors: Vec<SyntaxError>,
     /// How many errors there were beyond [`MAX_ERRORS`].
     more_errors: usize,
@@ -100,6 +102,7 @@ impl<'s> Parser<'s> {
             truncated: false,
             forgiven: 0,
             guesses: text.len(),
+            foresight: text.len().saturating_mul(16),
             errors: Vec::new(),
             more_errors: 0,
         }
@@ -131,6 +134,8 @@ impl<'s> Parser<'s> {
             }
         }
         self.repeats.sort_unstable_by_key(|repeat| repeat.later);
+        // An object that was opened again was searched twice.
+        self.repeats.dedup_by_key(|repeat| repeat.later);
         Document {
             text: self.text,
             nodes: self.nodes,
@@ -692,6 +697,9 @@ impl<'s> Parser<'s> {
     fn after_document(&mut self) -> Expect {
         if let Some(byte) = self.peek() {
             let start = self.at;
+            if let Some(expect) = self.document_goes_on(byte) {
+                return expect;
+            }
             let rest = &self.text[start..];
             let line = rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())].trim_end();
             let (span, message) = match byte {
@@ -711,6 +719,35 @@ impl<'s> Parser<'s> {
             }
         }
         Expect::Done
+    }
+
+    /// Goes on with the document's value, if it was closed too early or never opened.
+    fn document_goes_on(&mut self, byte: u8) -> Option<Expect> {
+        if self.errors.len() >= MAX_ERRORS {
+            return None;
+        }
+        let root = *self.nodes.first()?;
+        let is_object = match root.tag {
+            Tag::Object => true,
+            Tag::Array => false,
+            Tag::String if byte == b':' => {
+                if self.foresee(self.at, &[true], b'1') != usize::MAX {
+                    return None;
+                }
+                self.open_before(0, true);
+                return Some(self.behind_name_again());
+            }
+            _ => return None,
+        };
+        if byte != b',' && !(is_object && byte == b'"') {
+            return None;
+        }
+        let last = if byte == b',' { b'1' } else { b',' };
+        if self.foresee(self.at, &[is_object], last) != usize::MAX {
+            return None;
+        }
+        self.reopen(0);
+        Some(if byte == b',' { Expect::Rest } else { Expect::Name(None) })
     }
 
     /// The text ends within the document, where `expected` should stand.
@@ -812,20 +849,40 @@ impl<'s> Parser<'s> {
                     .map(|it| it.replace("put a comma", span, ",", true));
                 return self.comma(is_object);
             }
-            b':' if self.is_member_of_parent() => return self.unclosed_array(),
-            b':' => {
-                let span = Span::new(self.at, self.at + 1);
-                let message = if is_object {
-                    "a colon behind a value"
-                } else {
-                    "a colon in an array; members with names stand in `{}`"
-                };
-                self.report(span, Kind::Unexpected, message);
-                self.lose();
-                self.at += 1;
-                self.junk_value();
-                return Expect::Rest;
+            b':' if self.is_member_of_array() => {
+                let name = self.nodes.last().map_or(0, |node| node.span.start as usize);
+                let popped = self.nodes.pop();
+                if let Some(open) = self.stack.last_mut() {
+                    open.count -= 1;
+                }
+                let colon = self.at;
+                if let Some(expect) = self.member_in_array(name) {
+                    return expect;
+                }
+                self.at = colon;
+                self.nodes.extend(popped);
+                self.count();
+                if self.parent_is(true) {
+                    return self.unclosed_array();
+                }
+                return self.colon_behind_value(false);
             }
+            b':' if is_object && self.errors.len() < MAX_ERRORS => {
+                // `"frames": "claimed": [`
+                if let Some(value) = self.nodes.len().checked_sub(1)
+                    && self.nodes[value].tag == Tag::String
+                    && self.nodes[value].span.end as usize == before
+                {
+                    let kinds = self.kinds_and(true);
+                    if self.foresee(self.at, &kinds, b'1') == usize::MAX {
+                        self.open_before(value as u32, true);
+                        return self.behind_name_again();
+                    }
+                }
+                return self.colon_behind_value(is_object);
+            }
+            b':' => return self.colon_behind_value(is_object),
+            b'{' if is_object && self.is_stray_opener() => return self.stray_opener(),
             b'{' if is_object && self.parent_is(false) => {
                 return self.missing_closer(before, "},", Expect::Element(None));
             }
@@ -840,9 +897,11 @@ impl<'s> Parser<'s> {
                 self.at += 1;
                 return self.behind_junk(is_object);
             }
-            b'"' if !is_object && self.parent_is(true) => {
-                let end = self.string_end(self.at);
-                if self.byte_behind(end) == Some(b':') {
+            b'"' if !is_object && self.opens_member(self.at) => {
+                if let Some(expect) = self.member_in_array(self.at) {
+                    return expect;
+                }
+                if self.parent_is(true) {
                     return self.missing_closer(before, "],", Expect::Name(None));
                 }
             }
@@ -873,6 +932,20 @@ impl<'s> Parser<'s> {
         }
     }
 
+    fn colon_behind_value(&mut self, is_object: bool) -> Expect {
+        let span = Span::new(self.at, self.at + 1);
+        let message = if is_object {
+            "a colon behind a value"
+        } else {
+            "a colon in an array; members with names stand in `{}`"
+        };
+        self.report(span, Kind::Unexpected, message);
+        self.lose();
+        self.at += 1;
+        self.junk_value();
+        Expect::Rest
+    }
+
     /// Whether the innermost container lies in an object, or in an array, as asked.
     fn parent_is(&self, object: bool) -> bool {
         let parent = self.stack.len().checked_sub(2).and_then(|index| self.stack.get(index));
@@ -881,9 +954,8 @@ impl<'s> Parser<'s> {
 
     /// Whether the colon that stands here makes the string before it, so far the last element of an
     /// array, a member's name of the object around the array.
-    fn is_member_of_parent(&self) -> bool {
+    fn is_member_of_array(&self) -> bool {
         self.stack.last().is_some_and(|open| !open.is_object)
-            && self.parent_is(true)
             && self.nodes.last().is_some_and(|node| {
                 node.tag == Tag::String && node.span.end as usize == self.last_end
             })
@@ -948,8 +1020,276 @@ impl<'s> Parser<'s> {
             }
         }
         self.lose();
+        self.guess_brackets();
         self.close(at);
         next
+    }
+
+    /// Marks the innermost container: one of its brackets is a guess.
+    fn guess_brackets(&mut self) {
+        if let Some(node) = self.stack.last().and_then(|it| self.nodes.get_mut(it.node as usize)) {
+            node.guessed = true;
+        }
+    }
+
+    /// A closing bracket too many, or one whose opening bracket is missing.
+    fn stray_closer(&mut self, byte: u8, comma: Option<usize>) -> Expect {
+        let is_object = self.stack.last().is_some_and(|open| open.is_object);
+        let span = Span::new(self.at, self.at + 1);
+        self.lose();
+        self.guess_brackets();
+        // What it closes may be the value before it.
+        if comma.is_none()
+            && let Some(node) = self.nodes.last_mut()
+        {
+            node.guessed = true;
+        }
+        let message = format_args!("`{}` closes nothing that is open", byte as char);
+        self.report(span, Kind::WrongCloser, message)
+            .map(|it| it.replace("delete it", span, "", false));
+        self.at += 1;
+        self.last_end = self.at;
+        match (comma, is_object) {
+            (Some(_), true) => Expect::Name(comma),
+            (Some(_), false) => Expect::Element(comma),
+            (None, _) => self.behind_junk(is_object),
+        }
+    }
+
+    // What the rest of the text says of a guess.
+
+    /// Whether the bracket that opens here, in an object where none can, is one too many.
+    fn is_stray_opener(&mut self) -> bool {
+        let behind = self.at + 1;
+        let kinds = self.kinds();
+        if self.errors.len() >= MAX_ERRORS || self.foresee(behind, &kinds, b',') != usize::MAX {
+            return false;
+        }
+        // Where the names begin anew, the object before it was not closed.
+        let space = self.bytes[behind..].iter().take_while(|it| b" \n\r\t".contains(it)).count();
+        let name = behind + space;
+        let open = self.stack.last().map_or(0, |open| open.node);
+        self.bytes[self.at] == b'[' || !self.parent_is(false) || !self.has_name(open, name)
+    }
+
+    fn stray_opener(&mut self) -> Expect {
+        let span = Span::new(self.at, self.at + 1);
+        self.lose();
+        self.guess_brackets();
+        let message = format_args!("`{}` where a member should stand", self.char());
+        self.report(span, Kind::Unexpected, message)
+            .map(|it| it.replace("delete it", span, "", false));
+        self.at += 1;
+        Expect::Name(None)
+    }
+
+    /// Whether the element at `at`, in an object, goes on with a list: the last value was closed too
+    /// early, or is the first of an array whose opening bracket is missing. Opens that.
+    fn list_goes_on(&mut self, at: usize) -> bool {
+        let inside = self.kinds_and(false);
+        if self.errors.len() >= MAX_ERRORS || self.foresee(at, &inside, b',') != usize::MAX {
+            return false;
+        }
+        let Some(last) = self.last_value() else { return false };
+        if self.nodes.get(last as usize).is_some_and(|node| node.tag == Tag::Array) {
+            self.reopen(last);
+        } else {
+            self.open_before(last, false);
+        }
+        true
+    }
+
+    /// Whether each of the open containers is an object, the outermost first.
+    fn kinds(&self) -> Vec<bool> {
+        self.stack.iter().map(|open| open.is_object).collect()
+    }
+
+    /// How far the text from `at` fits, if `open` are the containers around it and `last` stands
+    /// before it (`1` for any value): the first place that does not, `usize::MAX` if all does.
+    /// Looks at brackets, names and separators only. 0 where too much has been looked at already.
+    fn foresee(&mut self, at: usize, open: &[bool], last: u8) -> usize {
+        if self.foresight < self.bytes.len() - at.min(self.bytes.len()) {
+            return 0;
+        }
+        let reached = self.fits_until(at, open.to_vec(), last);
+        self.foresight = self.foresight.saturating_sub(reached.min(self.bytes.len()) - at);
+        reached
+    }
+
+    fn fits_until(&self, mut at: usize, mut open: Vec<bool>, mut last: u8) -> usize {
+        while let Some(&byte) = self.bytes.get(at) {
+            if matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                at += 1;
+                continue;
+            }
+            let Some(&is_object) = open.last() else { return at };
+            let is_value = !is_object || last == b':';
+            let starts = matches!(last, b',' | b':' | b'{' | b'[');
+            match byte {
+                b'"' => {
+                    let end = self.string_end(at);
+                    let is_name = self.byte_behind(end) == Some(b':');
+                    if !starts || is_name == is_value {
+                        return at;
+                    }
+                    (at, last) = (end, b'1');
+                    continue;
+                }
+                b'{' | b'[' if !starts || !is_value => return at,
+                b'{' | b'[' => open.push(byte == b'{'),
+                b'}' | b']' if is_object != (byte == b'}') || matches!(last, b',' | b':') => {
+                    return at;
+                }
+                b'}' | b']' => {
+                    open.pop();
+                    (at, last) = (at + 1, b'1');
+                    continue;
+                }
+                b':' if !is_object || last != b'1' => return at,
+                b',' if last != b'1' => return at,
+                b':' | b',' => {}
+                _ if starts && is_value => {
+                    let rest = &self.bytes[at..];
+                    at += rest.iter().take_while(|&&it| is_word(it)).count().max(1);
+                    last = b'1';
+                    continue;
+                }
+                _ if last == b'1' => return at,
+                _ => return at,
+            }
+            (at, last) = (at + 1, byte);
+        }
+        if open.is_empty() { usize::MAX } else { at }
+    }
+
+    /// The containers around the text, with one more within them.
+    fn kinds_and(&self, is_object: bool) -> Vec<bool> {
+        let mut kinds = self.kinds();
+        kinds.push(is_object);
+        kinds
+    }
+
+    /// The last value within the innermost container, if it is a whole node of the tape.
+    fn last_value(&self) -> Option<u32> {
+        let open = self.stack.last()?;
+        let end = self.nodes.len() as u32;
+        let mut at = open.node + 1;
+        let mut last = None;
+        while at < end {
+            let value = if open.is_object { at + 1 } else { at };
+            if value >= end {
+                break;
+            }
+            last = Some(value);
+            at = self.nodes.get(value as usize)?.next;
+        }
+        last
+    }
+
+    /// Opens the container at `node` again, the last value of what is open, which was closed too
+    /// early.
+    fn reopen(&mut self, node: u32) {
+        let Some(it) = self.nodes.get_mut(node as usize) else { return };
+        it.guessed = true;
+        let (count, is_object) = (it.extra, it.tag == Tag::Object);
+        let closer = it.span.end as usize - 1;
+        self.stack.push(Open { node, is_object, count, lost: true });
+        // A comma before it is no fault of its own.
+        if let Some(last) = self.errors.last()
+            && last.kind == Kind::TrailingComma
+            && self.text[last.span.end as usize..closer].trim().is_empty()
+        {
+            self.errors.pop();
+        }
+        let span = Span::new(closer, closer + 1);
+        let what = if is_object { "object" } else { "array" };
+        let message = format_args!("this bracket closes the {what} too early");
+        self.report(span, Kind::WrongCloser, message)
+            .map(|it| it.replace("delete it", span, "", false));
+    }
+
+    /// Puts a container around the last value, which begins at `node`, and what follows: its opening
+    /// bracket is missing.
+    fn open_before(&mut self, node: u32, is_object: bool) {
+        let start = self.nodes.get(node as usize).map_or(0, |it| it.span.start as usize);
+        let opener = if is_object { "{" } else { "[" };
+        let message = format_args!("`{opener}` is missing before this value");
+        self.report(Span::empty(start), Kind::Unopened, message)
+            .map(|it| it.replace("put it", Span::empty(start), opener, false));
+        let tag = if is_object { Tag::Object } else { Tag::Array };
+        let next = node + 1;
+        let span = Span::new(start, start);
+        let container = Node { span, next, extra: 0, tag, flag: false, guessed: true };
+        for it in self.nodes.iter_mut().skip(node as usize) {
+            it.next += 1;
+        }
+        for repeat in self.repeats.iter_mut().rev().take_while(|it| it.later >= node) {
+            repeat.later += 1;
+            repeat.first += u32::from(repeat.first >= node);
+        }
+        self.nodes.insert(node as usize, container);
+        self.stack.push(Open { node, is_object, count: 1, lost: true });
+    }
+
+    /// Whether the object at `node` has a member of the name that the string at `at` spells.
+    fn has_name(&self, node: u32, at: usize) -> bool {
+        let Some(object) = self.nodes.get(node as usize) else { return false };
+        let spelled = &self.text[at..self.string_end(at)];
+        let end = if object.next > node + 1 { object.next } else { self.nodes.len() as u32 };
+        let mut name = node + 1;
+        while name + 1 < end {
+            let Some(it) = self.nodes.get(name as usize) else { break };
+            if self.text.get(it.span.range()) == Some(spelled) {
+                return true;
+            }
+            let Some(value) = self.nodes.get(name as usize + 1) else { break };
+            name = value.next;
+        }
+        false
+    }
+
+    /// A member's name at `at`, in an array: what the array's object lacks, or the array.
+    fn member_in_array(&mut self, at: usize) -> Option<Expect> {
+        if self.errors.len() >= MAX_ERRORS {
+            return None;
+        }
+        let inside = self.kinds_and(true);
+        let as_member = self.foresee(at, &inside, b',');
+        let as_unclosed = match self.stack.len() {
+            depth if depth > 1 && self.parent_is(true) => {
+                let kinds = self.kinds();
+                self.foresee(at, &kinds[..depth - 1], b',')
+            }
+            _ => 0,
+        };
+        if as_member <= as_unclosed {
+            return None;
+        }
+        let last = self.last_value();
+        let last =
+            last.filter(|&it| self.nodes.get(it as usize).is_some_and(|it| it.tag == Tag::Object));
+        match last {
+            Some(last) if !self.has_name(last, at) => self.reopen(last),
+            _ => {
+                let id = self.nodes.len() as u32;
+                self.count();
+                let message = "`{` is missing before this member";
+                self.report(Span::empty(at), Kind::Unopened, message)
+                    .map(|it| it.replace("put it", Span::empty(at), "{", false));
+                let (span, tag) = (Span::empty(at), Tag::Object);
+                self.nodes.push(Node {
+                    span,
+                    next: id + 1,
+                    extra: 0,
+                    tag,
+                    flag: false,
+                    guessed: true,
+                });
+                self.stack.push(Open { node: id, is_object: true, count: 0, lost: true });
+            }
+        }
+        self.at = at;
+        Some(Expect::Name(None))
     }
 
     /// Skips a value that has no place in the tree.
@@ -979,17 +1319,24 @@ impl<'s> Parser<'s> {
         let near = depth.saturating_sub(MAX_MISSING);
         let matching = self.stack.iter().skip(near).rposition(|open| open.is_object == for_object);
         let matching = matching.map(|index| index + near);
+        let kinds = self.kinds();
+        let behind = here.end as usize;
+        let as_stray = self.foresee(behind, &kinds, b'1');
+        let as_typo = self.foresee(behind, &kinds[..depth - 1], b'1');
+        let as_missing = matching.map_or(0, |it| self.foresee(behind, &kinds[..it], b'1'));
+        if as_stray > as_typo && as_stray > as_missing {
+            return self.stray_closer(byte, comma);
+        }
         let mistyped = match matching {
             None => true,
+            Some(_) if as_typo != as_missing => as_typo > as_missing,
             Some(matching) => {
-                let follows = self.byte_behind(here.end as usize);
+                let follows = self.byte_behind(behind);
                 let fits = |depth: usize| {
                     let around = depth.checked_sub(1).and_then(|index| self.stack.get(index));
                     match (around, follows) {
                         (None, None) => true,
-                        (Some(open), Some(b',')) => {
-                            self.comma_fits(here.end as usize, open.is_object)
-                        }
+                        (Some(open), Some(b',')) => self.comma_fits(behind, open.is_object),
                         (Some(open), Some(b'}')) => open.is_object,
                         (Some(open), Some(b']')) => !open.is_object,
                         _ => false,
@@ -1029,6 +1376,7 @@ impl<'s> Parser<'s> {
         let matching = matching.unwrap_or(0);
         while self.stack.len() > matching + 1 {
             self.lose();
+            self.guess_brackets();
             self.close(before);
         }
         // The bracket itself is read now, as the one that closes what is open.
@@ -1071,6 +1419,12 @@ impl<'s> Parser<'s> {
         match byte {
             b',' => return self.extra_comma(comma),
             b']' => return self.wrong_closer(byte, comma),
+            b'{' | b'[' if self.is_stray_opener() => return self.stray_opener(),
+            b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'
+                if comma.is_some() && self.list_goes_on(start) =>
+            {
+                return Expect::Element(comma);
+            }
             b'{' if self.parent_is(false) => {
                 let at = comma.unwrap_or(self.last_end);
                 return self.missing_closer(at, "}", Expect::Element(None));
@@ -1148,6 +1502,30 @@ impl<'s> Parser<'s> {
         has_colon.then(|| Span::new(start, start + len))
     }
 
+    /// Whether the name before a comma or bracket is rather an element of a list that lacks its
+    /// opening bracket, or was closed too early. Makes it one.
+    fn name_is_element(&mut self) -> bool {
+        let inside = self.kinds_and(false);
+        if self.errors.len() >= MAX_ERRORS || self.foresee(self.at, &inside, b'1') != usize::MAX {
+            return false;
+        }
+        let Some(name) = self.nodes.pop() else { return false };
+        let list = self.last_value();
+        if let (Some(last), Some(open)) = (list, self.stack.last_mut()) {
+            open.count -= 1;
+            if self.nodes.get(last as usize).is_some_and(|node| node.tag == Tag::Array) {
+                self.reopen(last);
+            } else {
+                self.open_before(last, false);
+            }
+            self.count();
+        }
+        let id = self.nodes.len() as u32;
+        self.nodes.push(Node { next: id + 1, ..name });
+        self.last_end = name.span.end as usize;
+        list.is_some()
+    }
+
     /// What stands here for a colon, or before it.
     fn stray_before_value(&mut self) -> Option<(Span, bool)> {
         let start = self.at;
@@ -1212,6 +1590,7 @@ impl<'s> Parser<'s> {
                     .map(|it| it.replace("put a colon", span, ":", true));
                 Expect::Value
             }
+            Some(b',' | b']') if self.name_is_element() => Expect::Rest,
             Some(b',' | b'}' | b']') => {
                 let message = "a member without a value";
                 self.report(Span::empty(before), Kind::MissingValue, message);

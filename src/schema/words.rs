@@ -292,6 +292,7 @@ impl<'d> Writer<'d> {
             return true;
         }
         match error.kind() {
+            Fault::Type { .. } => place.value.is_guessed(),
             Fault::Required { .. }
             | Fault::MinItems { .. }
             | Fault::MinProperties { .. }
