@@ -57,6 +57,8 @@ pub enum SyntaxErrorKind {
     Unclosed,
     /// A container without its opening bracket.
     Unopened,
+    /// A line that a merge left: `<<<<<<< HEAD`, `=======` and the like.
+    Conflict,
     /// Something that fits nowhere.
     Unexpected,
     /// Text behind the document.

@@ -65,6 +65,8 @@ pub(super) struct Parser<'s> {
     pub(super) guesses: usize,
     /// How many bytes may still be looked at ahead to judge guesses by what follows them.
     foresight: usize,
+    /// Where the last comment begins that may hold structure, or the last conflict marker.
+    hidden: usize,
     pub(super) errors: Vec<SyntaxError>,
     /// How many errors there were beyond [`MAX_ERRORS`].
     more_errors: usize,
@@ -103,6 +105,7 @@ impl<'s> Parser<'s> {
             forgiven: 0,
             guesses: text.len(),
             foresight: text.len().saturating_mul(16),
+            hidden: usize::MAX,
             errors: Vec::new(),
             more_errors: 0,
         }
@@ -191,7 +194,7 @@ impl<'s> Parser<'s> {
         loop {
             match self.bytes.get(self.at).copied() {
                 Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
-                Some(b'/' | b'#' | 0x0b | 0x0c | 0x80..) => {
+                Some(b'/' | b'#' | b'<' | b'=' | b'>' | b'|' | 0x0b | 0x0c | 0x80..) => {
                     if !self.odd_space() {
                         return self.bytes.get(self.at).copied();
                     }
@@ -206,6 +209,14 @@ impl<'s> Parser<'s> {
     fn odd_space(&mut self) -> bool {
         let start = self.at;
         let rest = &self.text[start..];
+        if let Some(span) = self.conflict_marker() {
+            self.report(span, Kind::Conflict, "a merge conflict marker");
+            self.lose();
+            self.guess_brackets();
+            self.hidden = start;
+            self.at = span.end as usize;
+            return true;
+        }
         if rest.starts_with('#') || rest.starts_with("//") {
             let end = start + rest.find(['\n', '\r']).unwrap_or(rest.len());
             self.at = end;
@@ -226,6 +237,10 @@ impl<'s> Parser<'s> {
             }
             return true;
         }
+        // What stands for an opening quotation mark.
+        if self.name_behind(start).is_some() {
+            return false;
+        }
         let is_space = |c: char| {
             (c.is_whitespace() || c == '\u{feff}' || c == '\u{200b}') && !" \n\r\t".contains(c)
         };
@@ -242,9 +257,35 @@ impl<'s> Parser<'s> {
         true
     }
 
+    /// The line of a merge conflict that begins here: `<<<<<<< HEAD`, `=======`.
+    fn conflict_marker(&self) -> Option<Span> {
+        let rest = self.text.get(self.at..)?;
+        let mark = rest.chars().next().filter(|mark| "<=>|".contains(*mark))?;
+        let is_first = self.text[..self.at].ends_with(['\n', '\r', '\u{feff}']) || self.at == 0;
+        let behind = rest.trim_start_matches(mark);
+        let is_marker = is_first && rest.len() - behind.len() == 7;
+        if !is_marker || !(behind.is_empty() || behind.starts_with([' ', '\n', '\r'])) {
+            return None;
+        }
+        let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
+        Some(Span::new(self.at, self.at + line.trim_end().len()))
+    }
+
     fn comment(&mut self, span: Span) {
+        // What a comment hides is no mistake of its own.
+        if self.text[span.range()].contains(['"', ',', '{', '}', '[', ']', ':']) {
+            self.hidden = span.start as usize;
+            if self.text[span.end as usize..].trim().is_empty() && !self.stack.is_empty() {
+                self.truncated = true;
+            }
+        }
         self.report(span, Kind::Comment, "a comment in JSON")
             .map(|it| it.replace("delete the comment", span, "", false));
+    }
+
+    /// Whether between the last token and this place something was hidden from the parser.
+    fn is_hidden(&self) -> bool {
+        self.hidden >= self.last_end && self.hidden < self.at
     }
 
     /// The character at `at`.
@@ -637,6 +678,9 @@ impl<'s> Parser<'s> {
     #[inline]
     fn value(&mut self) -> Expect {
         match self.peek() {
+            Some(b'"') if self.is_hidden() && self.opens_member(self.at) => {
+                self.leaf(Tag::Invalid, Span::empty(self.last_end))
+            }
             Some(byte) => self.value_at(byte),
             None => self.end_of_text(Expect::Value),
         }
@@ -803,6 +847,9 @@ impl<'s> Parser<'s> {
     // Commas.
 
     fn trailing_comma(&mut self, span: Span) {
+        if self.is_hidden() {
+            return self.lose();
+        }
         self.report(span, Kind::TrailingComma, "a comma behind the last one")
             .map(|it| it.replace("delete the comma", span, "", true));
     }
@@ -843,7 +890,7 @@ impl<'s> Parser<'s> {
         let before = self.last_end;
         match byte {
             b'}' | b']' => return self.wrong_closer(byte, None),
-            b';' => {
+            b';' if !matches!(self.byte_behind(self.at + 1), Some(b',' | b'}' | b']')) => {
                 let span = Span::new(self.at, self.at + 1);
                 self.report(span, Kind::WrongSeparator, "a `;` instead of a comma")
                     .map(|it| it.replace("put a comma", span, ",", true));
@@ -887,14 +934,12 @@ impl<'s> Parser<'s> {
                 return self.missing_closer(before, "},", Expect::Element(None));
             }
             // A quotation mark that only closes.
-            b'"' if (if is_object { !self.opens_member(self.at) } else { self.at == before })
-                && self.is_closed(self.at + 1) =>
-            {
-                let span = Span::new(self.at, self.at + 1);
+            _ if self.is_stray_quote(byte, is_object) => {
+                let span = Span::new(self.at, self.at + self.char().len_utf8());
                 self.lose();
                 self.report(span, Kind::Unexpected, "this quotation mark closes nothing")
                     .map(|it| it.replace("delete it", span, "", false));
-                self.at += 1;
+                self.at = span.end as usize;
                 return self.behind_junk(is_object);
             }
             b'"' if !is_object && self.opens_member(self.at) => {
@@ -909,6 +954,10 @@ impl<'s> Parser<'s> {
         }
         let starts = if is_object { self.is_name_here(byte) } else { self.is_value_here(byte) };
         if starts {
+            if self.is_hidden() {
+                self.lose();
+                return if is_object { Expect::Name(None) } else { Expect::Element(None) };
+            }
             let words = if is_object { "members" } else { "elements" };
             let message = format_args!("no comma between two {words}");
             self.report(Span::empty(before), Kind::MissingComma, message)
@@ -916,6 +965,23 @@ impl<'s> Parser<'s> {
             return if is_object { Expect::Name(None) } else { Expect::Element(None) };
         }
         self.lose();
+        let mark = self.char();
+        let depth = self.stack.len();
+        let behind = self.at + mark.len_utf8();
+        let kinds = self.kinds();
+        if self.errors.len() < MAX_ERRORS
+            && !mark.is_alphabetic()
+            && self.foresee(behind, &kinds[..depth - 1], b'1') == usize::MAX
+        {
+            let span = Span::new(self.at, behind);
+            let right = if is_object { "}" } else { "]" };
+            let message = format_args!("`{mark}` instead of `{right}`");
+            self.report(span, Kind::WrongCloser, message)
+                .map(|it| it.replace("put the right bracket", span, right, false));
+            self.guess_brackets();
+            self.at = behind;
+            return self.close(behind);
+        }
         let span = self.junk();
         let message =
             format_args!("`{}` does not belong behind a value", short(&self.text[span.range()]));
@@ -930,6 +996,21 @@ impl<'s> Parser<'s> {
             Some(byte) if !is_object && self.is_value_here(byte) => Expect::Element(None),
             _ => Expect::Rest,
         }
+    }
+
+    /// Whether a quotation mark stands here, behind a value, that closes nothing and opens nothing.
+    fn is_stray_quote(&self, byte: u8, is_object: bool) -> bool {
+        let mark = self.char();
+        if byte != b'"' {
+            return is_other_quote(mark) && self.is_closed(self.at + mark.len_utf8());
+        }
+        let end = self.string_end(self.at);
+        let opens = if is_object {
+            self.byte_behind(end) == Some(b':')
+        } else {
+            self.at != self.last_end && self.bytes.get(end - 1) == Some(&b'"') && end > self.at + 1
+        };
+        !opens && self.is_closed(self.at + 1)
     }
 
     fn colon_behind_value(&mut self, is_object: bool) -> Expect {
@@ -1062,7 +1143,10 @@ impl<'s> Parser<'s> {
     fn is_stray_opener(&mut self) -> bool {
         let behind = self.at + 1;
         let kinds = self.kinds();
-        if self.errors.len() >= MAX_ERRORS || self.foresee(behind, &kinds, b',') != usize::MAX {
+        if self.errors.len() >= MAX_ERRORS
+            || self.forgiven >= self.stack.len()
+            || self.foresee(behind, &kinds, b',') != usize::MAX
+        {
             return false;
         }
         // Where the names begin anew, the object before it was not closed.
@@ -1321,10 +1405,10 @@ impl<'s> Parser<'s> {
         let matching = matching.map(|index| index + near);
         let kinds = self.kinds();
         let behind = here.end as usize;
-        let as_stray = self.foresee(behind, &kinds, b'1');
+        let as_stray = self.foresee(behind, &kinds, b'1').max(self.foresee(behind, &kinds, b','));
         let as_typo = self.foresee(behind, &kinds[..depth - 1], b'1');
         let as_missing = matching.map_or(0, |it| self.foresee(behind, &kinds[..it], b'1'));
-        if as_stray > as_typo && as_stray > as_missing {
+        if as_stray > as_typo && as_stray > as_missing && self.forgiven < depth {
             return self.stray_closer(byte, comma);
         }
         let mistyped = match matching {
@@ -1531,6 +1615,15 @@ impl<'s> Parser<'s> {
         let start = self.at;
         let byte = *self.bytes.get(start)?;
         let rest = &self.bytes[start..];
+        let one = Span::new(start, start + 1);
+        if matches!(byte, b',' | b'"') && self.byte_behind(start + 1) == Some(b':') {
+            return Some((one, true));
+        }
+        if byte == b',' && self.errors.len() < MAX_ERRORS {
+            let kinds = self.kinds();
+            let fits = self.foresee(start + 1, &kinds, b':') == usize::MAX;
+            return fits.then_some((one, false));
+        }
         let opens = b"\"{[-0123456789tfn".contains(&byte);
         let longest = if opens { 3 } else { 24 };
         let stop = rest.iter().take(longest + 1).position(|byte| b"\",:}]\n\r".contains(byte));
@@ -1565,6 +1658,9 @@ impl<'s> Parser<'s> {
     #[cold]
     fn missing_colon(&mut self) -> Expect {
         let before = self.last_end;
+        if matches!(self.peek(), Some(b',' | b']')) && self.name_is_element() {
+            return Expect::Rest;
+        }
         if let Some((span, has_colon)) = self.stray_before_value() {
             let stray = short(&self.text[span.range()]);
             self.at = span.end as usize;
@@ -1590,7 +1686,6 @@ impl<'s> Parser<'s> {
                     .map(|it| it.replace("put a colon", span, ":", true));
                 Expect::Value
             }
-            Some(b',' | b']') if self.name_is_element() => Expect::Rest,
             Some(b',' | b'}' | b']') => {
                 let message = "a member without a value";
                 self.report(Span::empty(before), Kind::MissingValue, message);
@@ -1668,6 +1763,13 @@ impl<'s> Parser<'s> {
         }
         let in_object = self.stack.last().is_some_and(|open| open.is_object);
         match byte {
+            b',' if in_object && self.value_follows(start + 1) => {
+                let span = Span::new(start, start + 1);
+                self.report(span, Kind::ExtraComma, "a comma before a value")
+                    .map(|it| it.replace("delete the comma", span, "", false));
+                self.at += 1;
+                return Expect::Value;
+            }
             b',' | b'}' | b']' if in_object => {
                 let span = Span::empty(self.last_end);
                 self.report(span, Kind::MissingValue, "a member without a value");
@@ -1676,8 +1778,27 @@ impl<'s> Parser<'s> {
             b'.' | b'+' => return self.bad_number(),
             _ => {}
         }
-        if is_other_quote(self.char()) {
-            self.other_quotes(self.char());
+        let quote = self.char();
+        if is_other_quote(quote) {
+            let behind = start + quote.len_utf8();
+            let rest = self.text[behind..].trim_start_matches([' ', '\t']);
+            if rest.starts_with(['{', '[', '"', '\n', '\r']) {
+                let span = Span::new(start, behind);
+                let message = format_args!("`{quote}` stands where a value should");
+                self.report(span, Kind::Unexpected, message)
+                    .map(|it| it.replace("delete it", span, "", false));
+                self.at = behind;
+                if in_object {
+                    return Expect::Value;
+                }
+                if let Some(open) = self.stack.last_mut() {
+                    open.count -= 1;
+                    open.lost = true;
+                    return Expect::Element(None);
+                }
+                return Expect::Value;
+            }
+            self.other_quotes(quote);
             self.last_end = self.at;
             return Expect::Rest;
         }
@@ -1691,6 +1812,17 @@ impl<'s> Parser<'s> {
         let expect = self.leaf(Tag::Invalid, Span::new(start, (span.end as usize).max(start)));
         self.last_end = span.end as usize;
         expect
+    }
+
+    /// Whether a value stands at `at` that is no member's name.
+    fn value_follows(&self, at: usize) -> bool {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let start = at + rest.iter().take_while(|byte| b" \t".contains(byte)).count();
+        match self.bytes.get(start) {
+            Some(b'"') => !self.opens_member(start),
+            Some(b'{' | b'[' | b'-' | b'0'..=b'9') => true,
+            _ => is_literal(self.bytes.get(start..).unwrap_or_default()),
+        }
     }
 
     /// A word where a value should stand.

@@ -272,7 +272,7 @@ impl Parser<'_> {
         // A name is followed by a colon or by what the parser makes of it; a value by a separator.
         if matches!(bytes.get(close + 1), Some(b' ' | b'\t' | b'"' | b'/' | b'#' | b'=' | b';'))
             || looks_closed(bytes, close + 1)
-            || self.stray_follows(close + 1, name)
+            || self.stray_follows(start, close + 1, name)
         {
             return closed;
         }
@@ -364,7 +364,7 @@ impl Parser<'_> {
 
     /// Whether what stands at `at`, right behind a `"`, is a slip between that string's end and the
     /// separator, and no sign that the quotation mark belongs into the string.
-    fn stray_follows(&self, at: usize, name: bool) -> bool {
+    fn stray_follows(&self, start: usize, at: usize, name: bool) -> bool {
         /// How many bytes may be astray.
         const LONGEST: usize = 24;
         let bytes = self.bytes;
@@ -375,10 +375,16 @@ impl Parser<'_> {
         let end = at + len;
         let in_object = self.stack.last().is_some_and(|open| open.is_object);
         match rest[len] {
+            // What was to be the name reaches into its value.
+            _ if name && self.text[start + 1..at - 1].contains(':') => false,
             b'"' if stray.chars().count() > 1 => false,
             b'"' if name => !looks_closed(bytes, end + 1),
             b'"' if in_object => self.opens_member(end),
             b'"' => !looks_closed(bytes, end + 1) && looks_closed(bytes, self.string_end(end)),
+            // One character may stand for a closing bracket, too.
+            b',' if !name && stray.chars().count() == 1 => {
+                self.comma_fits_well(end, in_object) || self.comma_fits_well(end, !in_object)
+            }
             b',' => !name && self.comma_fits_well(end, in_object),
             b':' => name,
             b'}' => !name && in_object && self.closer_fits_well(end),
