@@ -194,7 +194,7 @@ impl<'s> Parser<'s> {
         loop {
             match self.bytes.get(self.at).copied() {
                 Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
-                Some(b'/' | b'#' | b'<' | b'=' | b'>' | b'|' | 0x0b | 0x0c | 0x80..) => {
+                Some(b'/' | b'#' | 0x0b | 0x0c | 0x80..) => {
                     if !self.odd_space() {
                         return self.bytes.get(self.at).copied();
                     }
@@ -209,14 +209,6 @@ impl<'s> Parser<'s> {
     fn odd_space(&mut self) -> bool {
         let start = self.at;
         let rest = &self.text[start..];
-        if let Some(span) = self.conflict_marker() {
-            self.report(span, Kind::Conflict, "a merge conflict marker");
-            self.lose();
-            self.guess_brackets();
-            self.hidden = start;
-            self.at = span.end as usize;
-            return true;
-        }
         if rest.starts_with('#') || rest.starts_with("//") {
             let end = start + rest.find(['\n', '\r']).unwrap_or(rest.len());
             self.at = end;
@@ -254,6 +246,18 @@ impl<'s> Parser<'s> {
         let message = format_args!("U+{code:04X} is not white space in JSON");
         self.report(span, Kind::Space, message)
             .map(|it| it.replace("replace it by a space", span, " ", true));
+        true
+    }
+
+    /// Passes over a line that a merge left; false if there is none.
+    #[cold]
+    fn pass_conflict_marker(&mut self) -> bool {
+        let Some(span) = self.conflict_marker() else { return false };
+        self.report(span, Kind::Conflict, "a merge conflict marker");
+        self.lose();
+        self.guess_brackets();
+        self.hidden = self.at;
+        self.at = span.end as usize;
         true
     }
 
@@ -678,9 +682,6 @@ impl<'s> Parser<'s> {
     #[inline]
     fn value(&mut self) -> Expect {
         match self.peek() {
-            Some(b'"') if self.is_hidden() && self.opens_member(self.at) => {
-                self.leaf(Tag::Invalid, Span::empty(self.last_end))
-            }
             Some(byte) => self.value_at(byte),
             None => self.end_of_text(Expect::Value),
         }
@@ -741,6 +742,9 @@ impl<'s> Parser<'s> {
     fn after_document(&mut self) -> Expect {
         if let Some(byte) = self.peek() {
             let start = self.at;
+            if self.pass_conflict_marker() {
+                return Expect::Rest;
+            }
             if let Some(expect) = self.document_goes_on(byte) {
                 return expect;
             }
@@ -766,6 +770,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Goes on with the document's value, if it was closed too early or never opened.
+    #[cold]
     fn document_goes_on(&mut self, byte: u8) -> Option<Expect> {
         if self.errors.len() >= MAX_ERRORS {
             return None;
@@ -823,7 +828,7 @@ impl<'s> Parser<'s> {
                 .rev()
                 .map(|open| if open.is_object { '}' } else { ']' })
                 .collect();
-            let one = closers.len() == 1;
+            let one = closers.len() == 1 && self.errors.is_empty();
             let message =
                 format!("the file ends before this {what} does: `{}` is missing", short(&closers));
             if let Some(error) = self.report(Span::empty(end), Kind::Unclosed, message) {
@@ -846,6 +851,7 @@ impl<'s> Parser<'s> {
 
     // Commas.
 
+    #[cold]
     fn trailing_comma(&mut self, span: Span) {
         if self.is_hidden() {
             return self.lose();
@@ -887,6 +893,9 @@ impl<'s> Parser<'s> {
 
     #[cold]
     fn rest_slow(&mut self, byte: u8, is_object: bool) -> Expect {
+        if self.pass_conflict_marker() {
+            return Expect::Rest;
+        }
         let before = self.last_end;
         match byte {
             b'}' | b']' => return self.wrong_closer(byte, None),
@@ -914,6 +923,7 @@ impl<'s> Parser<'s> {
                 }
                 return self.colon_behind_value(false);
             }
+            b':' if is_object && self.value_is_hidden() => return self.value_is_name(),
             b':' if is_object && self.errors.len() < MAX_ERRORS => {
                 // `"frames": "claimed": [`
                 if let Some(value) = self.nodes.len().checked_sub(1)
@@ -954,14 +964,22 @@ impl<'s> Parser<'s> {
         }
         let starts = if is_object { self.is_name_here(byte) } else { self.is_value_here(byte) };
         if starts {
+            if !is_object && self.is_split_number(byte) {
+                return self.split_number();
+            }
+            let is_apart = self.at > before || !is_word(byte);
             if self.is_hidden() {
                 self.lose();
                 return if is_object { Expect::Name(None) } else { Expect::Element(None) };
             }
             let words = if is_object { "members" } else { "elements" };
+            // Behind a token that is at fault itself, a comma may not be what is missing.
+            let sound = self.errors.last().is_none_or(|it| (it.span.end as usize) < before)
+                && !self.nodes.last().is_some_and(|it| it.tag == Tag::Invalid)
+                && is_apart;
             let message = format_args!("no comma between two {words}");
             self.report(Span::empty(before), Kind::MissingComma, message)
-                .map(|it| it.replace("put a comma", Span::empty(before), ",", true));
+                .map(|it| it.replace("put a comma", Span::empty(before), ",", sound));
             return if is_object { Expect::Name(None) } else { Expect::Element(None) };
         }
         self.lose();
@@ -1013,6 +1031,51 @@ impl<'s> Parser<'s> {
         !opens && self.is_closed(self.at + 1)
     }
 
+    /// Whether the digits that stand here and are no number go on with the number before them.
+    fn is_split_number(&self, byte: u8) -> bool {
+        byte.is_ascii_digit()
+            && self.nodes.last().is_some_and(|node| {
+                node.tag == Tag::Number && node.span.end as usize == self.last_end
+            })
+            && self.text[self.last_end..self.at].bytes().all(|byte| byte == b' ')
+            && number_end(self.bytes, self.at).is_none()
+    }
+
+    /// Reads `1 000.0` as one number that is none.
+    #[cold]
+    fn split_number(&mut self) -> Expect {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().take_while(|&&byte| is_word(byte)).count();
+        let Some(node) = self.nodes.last_mut() else { return Expect::Rest };
+        node.tag = Tag::Invalid;
+        node.span.end = self.at as u32;
+        let span = node.span;
+        self.last_end = self.at;
+        let message = format!("`{}` is no number of JSON", short(&self.text[span.range()]));
+        self.report(span, Kind::BadNumber, message);
+        Expect::Rest
+    }
+
+    /// Whether a comment before the last value, a string with a colon behind it, hides what the
+    /// member before has for a value.
+    fn value_is_hidden(&self) -> bool {
+        let [.., name, value] = self.nodes.as_slice() else { return false };
+        let between = name.span.end as usize..value.span.start as usize;
+        name.tag == Tag::String && value.tag == Tag::String && between.contains(&self.hidden)
+    }
+
+    /// Reads the last value as the next member's name.
+    fn value_is_name(&mut self) -> Expect {
+        self.lose();
+        if let Some(value) = self.nodes.pop() {
+            self.leaf(Tag::Invalid, Span::empty(value.span.start as usize));
+            let id = self.nodes.len() as u32;
+            self.nodes.push(Node { next: id + 1, ..value });
+        }
+        self.behind_name()
+    }
+
+    #[cold]
     fn colon_behind_value(&mut self, is_object: bool) -> Expect {
         let span = Span::new(self.at, self.at + 1);
         let message = if is_object {
@@ -1024,7 +1087,7 @@ impl<'s> Parser<'s> {
         self.lose();
         self.at += 1;
         self.junk_value();
-        Expect::Rest
+        self.behind_junk(is_object)
     }
 
     /// Whether the innermost container lies in an object, or in an array, as asked.
@@ -1346,7 +1409,7 @@ impl<'s> Parser<'s> {
             }
             _ => 0,
         };
-        if as_member <= as_unclosed {
+        if as_member <= as_unclosed || (as_unclosed == 0 && as_member != usize::MAX) {
             return None;
         }
         let last = self.last_value();
@@ -1437,7 +1500,7 @@ impl<'s> Parser<'s> {
                 let message = format_args!("`{}` instead of `{right}`", byte as char);
                 if let Some(error) = self.report(here, Kind::WrongCloser, message) {
                     error.relate(opener, "opened here");
-                    error.replace("put the right bracket", here, right, true);
+                    error.replace("put the right bracket", here, right, as_typo == usize::MAX);
                 }
             }
             self.at += 1;
@@ -1489,6 +1552,9 @@ impl<'s> Parser<'s> {
     #[cold]
     fn bad_name(&mut self, byte: u8, comma: Option<usize>) -> Expect {
         let start = self.at;
+        if self.pass_conflict_marker() {
+            return Expect::Name(comma);
+        }
         if let Some(name) = self.name_behind(start) {
             let span = Span::new(start, name.end as usize);
             let text = short(&self.text[name.range()]);
@@ -1754,6 +1820,15 @@ impl<'s> Parser<'s> {
 
     #[cold]
     fn bad_value(&mut self, byte: u8) -> Expect {
+        if self.pass_conflict_marker() {
+            return match self.stack.last_mut() {
+                Some(open) if !open.is_object => {
+                    open.count -= 1;
+                    Expect::Element(None)
+                }
+                _ => Expect::Value,
+            };
+        }
         let start = self.at;
         if !is_other_quote(self.char())
             && !b",:{}[]".contains(&byte)
@@ -1826,6 +1901,7 @@ impl<'s> Parser<'s> {
     }
 
     /// A word where a value should stand.
+    #[cold]
     fn word(&mut self) -> Expect {
         let start = self.at;
         if let Some(expect) = self.unopened_string() {

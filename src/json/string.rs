@@ -99,6 +99,7 @@ impl Parser<'_> {
     }
 
     /// A string with escapes or with something wrong.
+    #[inline(never)]
     fn unusual_string(&mut self, start: usize, name: bool) {
         let end = self.find_end(start, name);
         if end.fault == Some(Kind::Unexpected) {
