@@ -18,6 +18,10 @@ const QUOTED: usize = 60;
 /// How many members or elements a container has before looking one up builds an index of them.
 const SMALL: usize = 16;
 
+/// How many errors of the validator are put into words at most; in its order, which is that of the
+/// text but for the members of one object.
+const MAX_PLACED: usize = 4 * MAX_VIOLATIONS;
+
 /// How many alternatives a note speaks of.
 const MAX_ALTERNATIVES: usize = 4;
 
@@ -209,7 +213,12 @@ pub(super) struct Writer<'d> {
     /// The members that an object lacks, by the object.
     missing: HashMap<u32, Vec<String>>,
     found: Vec<Violation>,
+    /// Violations beyond what is kept.
     dropped: usize,
+    /// What the paths of the errors start from.
+    base: Place<'d>,
+    /// Hypotheses whose violations were not listed.
+    passed: usize,
 }
 
 impl<'d> Writer<'d> {
@@ -221,15 +230,41 @@ impl<'d> Writer<'d> {
             missing: HashMap::new(),
             found: Vec::new(),
             dropped: 0,
+            base: Place { value: root, steps: Vec::new(), id: None },
+            passed: 0,
         }
     }
 
-    pub(super) fn write<'e>(
-        mut self,
-        errors: impl Iterator<Item = ValidationError<'e>>,
-    ) -> Vec<Violation> {
+    /// Whether enough was found that no more is shown.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() > MAX_VIOLATIONS
+    }
+
+    /// Counts a hypothesis with violations that are not listed.
+    pub(super) fn pass_hypothesis(&mut self) {
+        self.passed += 1;
+    }
+
+    /// Takes the errors that follow as those of one hypothesis; false if there is no such.
+    pub(super) fn enter_hypothesis(&mut self, index: usize, value: Value<'d>) -> bool {
+        let top = self.root.as_object();
+        let Some(list) = top.and_then(|top| self.member(top, "hypotheses")) else { return false };
+        let id = value.as_object().and_then(|object| self.member(object, "id"));
+        self.base = Place {
+            value,
+            steps: vec![Step::Member(list), Step::Element(index, value)],
+            id: id.and_then(|member| member.value.as_str()).map(Str::value),
+        };
+        true
+    }
+
+    pub(super) fn write<'e>(&mut self, errors: impl Iterator<Item = ValidationError<'e>>) {
         let mut placed = Vec::new();
         for error in errors {
+            if placed.len() >= MAX_PLACED {
+                self.dropped += 1;
+                continue;
+            }
             if let Some(place) = self.place(error.instance_path())
                 && !Self::is_consequence(&place, &error)
             {
@@ -248,7 +283,6 @@ impl<'d> Writer<'d> {
         for (place, error) in unknown.iter().chain(&others) {
             self.error(place, error, 0);
         }
-        self.finish()
     }
 
     /// A name that is spelled wrongly as JSON and that the schema does not know may be any name:
@@ -270,15 +304,32 @@ impl<'d> Writer<'d> {
         }
     }
 
-    fn finish(self) -> Vec<Violation> {
+    /// What was found, by offset.
+    pub(super) fn finish(self) -> Vec<Violation> {
         let mut found = self.found;
         found.sort_by(|a, b| (a.span, &a.message).cmp(&(b.span, &b.message)));
         found.dedup_by(|later, first| later.span == first.span && later.message == first.message);
         let more = self.dropped + found.len().saturating_sub(MAX_VIOLATIONS);
-        if more > 0 {
-            let span = found.get(MAX_VIOLATIONS).map_or(head(self.root), |first| first.span);
-            found.truncate(MAX_VIOLATIONS);
-            found.push(plain(span, format!("{} not shown", count(more, "more violation"))));
+        found.truncate(MAX_VIOLATIONS);
+        if let Some(last) = found.last_mut() {
+            let more_words = if more == 1 {
+                "one more violation".to_owned()
+            } else {
+                format!("{more} more violations")
+            };
+            let is = |number: usize| if number == 1 { "is" } else { "are" };
+            match (more, self.passed) {
+                (0, 0) => {}
+                (more, 0) => last.notes.push(format!("{more_words} {} not shown", is(more))),
+                (more, passed) => last.notes.push(format!(
+                    "{more_words} and those of {} are not shown",
+                    if passed == 1 {
+                        "one more hypothesis".to_owned()
+                    } else {
+                        format!("{passed} more hypotheses")
+                    },
+                )),
+            }
         }
         found
     }
@@ -312,7 +363,7 @@ impl<'d> Writer<'d> {
     // Places.
 
     fn place(&mut self, path: &Location) -> Option<Place<'d>> {
-        let mut place = Place { value: self.root, steps: Vec::new(), id: None };
+        let mut place = self.base.clone();
         for segment in path.segments() {
             let step = match segment {
                 LocationSegment::Property(name) => {
