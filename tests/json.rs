@@ -640,6 +640,49 @@ fn one_mistake_gives_one_error_and_the_rest_is_read() {
         (r#"{"h":¦⏎"#, Unclosed, "{h:?}~"),
         (r#"{"h"¦"#, Unclosed, "{h:?}~"),
         (r#"{"h": 1,¦"#, Unclosed, "{h:1}~"),
+        // A bracket too many or too few.
+        (r#"[{"a": 1«}», "b": 2}, {"a": 3}]"#, WrongCloser, "[{a:1,b:2}~,{a:3}]"),
+        (r#"[{"a": 1«}»⏎, "b": 2}⏎]"#, WrongCloser, "[{a:1,b:2}~]"),
+        (r#"[{"a": 1, «}» "b": 2}]"#, WrongCloser, "[{a:1,b:2}~]"),
+        (r#"{"a": 1«}», "b": [2]}"#, WrongCloser, "{a:1,b:[2]}~"),
+        (r#"{"a": [1«]», 2], "b": 3}"#, WrongCloser, "{a:[1,2]~,b:3}"),
+        (r#"[{"a": 1,⏎ «]» "b": 2}, 3]"#, WrongCloser, "[{a:1,b:2}~,3]"),
+        (r#"[{"a": 1}«}», {"b": 2}]"#, WrongCloser, "[{a:1},{b:2}]~"),
+        (r#"{"h": [{"a": 1},⏎ ¦"a": 2, "b": 3}]}"#, Unopened, "{h:[{a:1},{a:2,b:3}~]}"),
+        (r#"{"h": [⏎ ¦"a": 2}, {"a": 3}]}"#, Unopened, "{h:[{a:2}~,{a:3}]}"),
+        (r#"{"a": ¦"b": 1, "c": 2}, "d": 3}"#, Unopened, "{a:{b:1,c:2}~,d:3}"),
+        (r#"{"a": ¦"b", "c"], "d": 3}"#, Unopened, "{a:['b','c']~,d:3}"),
+        (r#"{"a": ¦{"x": 1}, {"x": 2}], "d": 3}"#, Unopened, "{a:[{x:1},{x:2}]~,d:3}"),
+        (r#"¦"a": 1, "b": 2}"#, Unopened, "{a:1,b:2}~"),
+        (r#"{"a": 1, «{» "b": 2}"#, Unexpected, "{a:1,b:2}~"),
+        // Text astray behind a string, before a colon or a member.
+        (r#"{"a": "d"«-», "b": 2}"#, Unexpected, "{a:'d',b:2}~"),
+        (r#"{"a": "d"«'», "b": 2}"#, Unexpected, "{a:'d',b:2}~"),
+        (r#"{"a": "d"«[», "b": 2}"#, Unexpected, "{a:'d',b:2}~"),
+        (r#"{"a": "d"«true»,⏎ "b": 2}"#, Unexpected, "{a:'d',b:2}~"),
+        (r#"{"a": "d"«\»,⏎ "b": 2}"#, Unexpected, "{a:'d',b:2}~"),
+        (r#"{"a": "d"«"», "b": 2}"#, Unexpected, "{a:'d',b:2}~"),
+        (r#"{"a": "d"«-» "b": 2}"#, Unexpected, "{a:'d',b:2}~"),
+        (r#"["a"«-», "b"]"#, Unexpected, "['a','b']~"),
+        (r#"{"a"«-»: 1, "b": 2}"#, Unexpected, "{a:1,b:2}"),
+        (r#"{"a"«[»: "x", "b": 2}"#, Unexpected, "{a:'x',b:2}"),
+        (r#"{"a"«.» "x", "b": 2}"#, WrongSeparator, "{a:'x',b:2}"),
+        (r#"{"x"«,» null}"#, WrongSeparator, "{x:null}"),
+        (r#"{"a": 1,«.»⏎ "b": 2}"#, Unexpected, "{a:1,b:2}~"),
+        (r#"{"a": "the «"»big", one", "b": 2}"#, UnescapedQuote, r#"{a:'the "big", one',b:2}"#),
+        ("[«1 000.0», 1]", BadNumber, "[?,1]"),
+        ("[«.», 1]", BadNumber, "[?,1]"),
+        ("[«-.», 1]", BadNumber, "[?,1]"),
+        // Half of the quotation marks.
+        (r#"{"a": «H1"»,⏎ "b": 2}"#, UnquotedText, "{a:'H1',b:2}"),
+        (r#"{"a": «some, words"», "b": 2}"#, UnquotedText, "{a:'some, words',b:2}"),
+        (r#"["x", «y"», "z"]"#, UnquotedText, "['x','y','z']"),
+        (r#"{«,a»": 1, "b": 2}"#, UnquotedName, "{a:1,b:2}"),
+        ("{\"a\": «\"x\u{a0}», \"b\": 2}", UnclosedString, "{a:'x',b:2}~"),
+        ("{\"a\": «\"x\u{a0}»,⏎ \"b\": 2}", UnclosedString, "{a:'x',b:2}~"),
+        (r#"{"a": «"x”»,⏎ "b": 2}"#, UnclosedString, "{a:'x',b:2}~"),
+        (r#"{"a": «"x(\»,⏎ "b": 2}"#, UnclosedString, r"{a:'x(\',b:2}~"),
+        (r#"{"a": «"x(\"»,⏎ "b": 2}"#, UnclosedString, "{a:'x(\"',b:2}~"),
         (r#"{"a": 1, «...»}"#, Unexpected, "{a:1}~"),
         (r#"{"a": 1 «2», "b": 2}"#, Unexpected, "{a:1,b:2}~"),
         (r"[«@», 1]", Unexpected, "[?,1]"),
@@ -660,6 +703,107 @@ fn one_mistake_gives_one_error_and_the_rest_is_read() {
     let kinds: Vec<_> = document.errors().iter().map(|error| error.kind).collect();
     assert_eq!(kinds, [TypographicQuotes, TypographicQuotes]);
     assert_eq!(document.root().unwrap().get("b").unwrap().as_str().unwrap().value(), "y");
+}
+
+#[test]
+fn escapes_beside_a_bad_one_are_doubted() {
+    for (text, safe, spelled) in [
+        (r#"["a\d+\bfoo"]"#, false, r"\b"),
+        (r#"["\b\.\d"]"#, false, r"\b"),
+        (r#"["\d\t"]"#, false, r"\t"),
+        (r#"["\d\n\f"]"#, false, r"\n"),
+        (r#"["\d\r"]"#, false, r"\r"),
+        (r#"["\d\u0008"]"#, false, r"\u0008"),
+        (r#"["\d\ud800"]"#, false, r"\ud800"),
+        (r#"["\d\\b\u00e9\"\/"]"#, true, ""),
+        (r#"["\d", "\b"]"#, true, ""),
+    ] {
+        let document = json::parse(text);
+        assert!(!document.errors().is_empty());
+        for error in document.errors() {
+            assert_eq!(error.kind, SyntaxErrorKind::BadEscape);
+            assert_eq!(error.repair.as_ref().map(|repair| repair.safe), Some(safe), "{text}");
+            let notes = error.notes();
+            assert_eq!(notes.len(), if safe { 1 } else { 2 }, "{notes:?}");
+            assert!(safe || notes[1].starts_with(&format!("`{spelled}` in this string is")));
+        }
+    }
+}
+
+#[test]
+fn each_line_of_a_merge_conflict_is_one_error() {
+    let marks = |text: &str| {
+        let document = json::parse(text);
+        check_invariants(&document);
+        let mut shown = String::new();
+        show(document.root(), &mut shown);
+        for error in document.errors() {
+            assert_eq!((error.kind, &error.repair), (SyntaxErrorKind::Conflict, &None), "{text}");
+        }
+        let lines: Vec<_> =
+            document.errors().iter().map(|error| text[error.span.range()].to_owned()).collect();
+        (lines.concat(), shown)
+    };
+    let all = "<<<<<<< HEAD||||||| base=======>>>>>>> a branch";
+    for (text, marked, shown) in [
+        (
+            "{\n<<<<<<< HEAD\n \"a\": 1,\n||||||| base\n=======\n \"b\": 2,\n>>>>>>> a branch\n \"c\": 3}\n",
+            all,
+            "{a:1,b:2,c:3}~",
+        ),
+        (
+            "{\"c\": 3,\n<<<<<<< HEAD\n \"a\": 1\n||||||| base\n=======\n \"b\": 2\n>>>>>>> a branch\n}\n",
+            all,
+            "{c:3,a:1,b:2}~",
+        ),
+        (
+            "[1,\n<<<<<<< HEAD\n {},\n||||||| base\n=======\n {}\n>>>>>>> a branch\n]\n",
+            all,
+            "[1,{},{}]~",
+        ),
+    ] {
+        for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+            assert_eq!(marks(&text), (marked.to_owned(), shown.to_owned()), "{text}");
+        }
+    }
+    // Not at the start of a line, or not seven, they are something else.
+    for text in ["[1, <<<<<<< HEAD\n2]", "[1,\n<<<<<< HEAD\n2]", "[1,\n<<<<<<<< HEAD\n2]"] {
+        let document = json::parse(text);
+        assert!(document.errors().iter().all(|it| it.kind != SyntaxErrorKind::Conflict), "{text}");
+    }
+}
+
+#[test]
+fn strings_whose_end_is_a_guess_say_so() {
+    for (text, guessed, misspelled) in [
+        (r#"{"a": "x"}"#, false, false),
+        (r#"{"a": "\u0041\n"}"#, false, false),
+        ("{\"a\": \"x,\n\"b\": 1}", true, true),
+        (r#"{"a": "the "big" one"}"#, true, true),
+        (r#"{"a": x", "b": 1}"#, true, true),
+        ("{\"a\": 'x,\n\"b\": 1}", true, true),
+        (r#"{"a": "\d"}"#, false, true),
+        ("{\"a\": \"\t\"}", false, true),
+    ] {
+        let document = json::parse(text);
+        let string = document.root().unwrap().get("a").unwrap().as_str().unwrap();
+        assert_eq!((string.is_guessed(), string.is_misspelled()), (guessed, misspelled), "{text}");
+    }
+}
+
+/// A comma, or a bracket, is safe to put only where nothing beside it is at fault.
+#[test]
+fn no_safe_comma_stands_behind_a_fault() {
+    let comma = |text: &str| {
+        let document = json::parse(text);
+        let missing = document.errors().iter().find(|it| it.kind == SyntaxErrorKind::MissingComma);
+        missing.and_then(|it| it.repair.as_ref()).map(|repair| repair.safe)
+    };
+    assert_eq!(comma("{\"a\": 1\n \"b\": 2}"), Some(true));
+    assert_eq!(comma("{\"a\": x\n \"b\": 2}"), Some(false));
+    assert_eq!(comma("{\"a\": 01\n \"b\": 2}"), Some(false));
+    assert_eq!(comma("{\"a\": \"x\n \"b\": 2}"), Some(false));
+    assert_eq!(comma("{\"a\": 'x'\n \"b\": 2}"), Some(false));
 }
 
 #[test]
@@ -725,6 +869,7 @@ fn bounds_are_exact_and_said() {
     let kinds: Vec<_> = document.errors().iter().map(|error| error.kind).collect();
     assert_eq!(kinds, [SyntaxErrorKind::TooDeep, SyntaxErrorKind::TrailingComma]);
     assert!(document.errors()[0].message.contains(&MAX_DEPTH.to_string()));
+    assert!(document.errors()[0].notes()[0].starts_with("the bound is reglint's own; Python's"));
     assert_eq!(document.errors()[0].span.range(), MAX_DEPTH..MAX_DEPTH + 1);
 
     let digits = |count: usize| format!("[-{}]", "1".repeat(count));

@@ -1133,7 +1133,8 @@ impl<'s> Parser<'s> {
     /// Whether a value stands here that could be an element.
     fn is_value_here(&self, byte: u8) -> bool {
         match byte {
-            b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' => true,
+            b'"' | b'{' | b'[' | b'0'..=b'9' => true,
+            b'-' => self.bytes.get(self.at + 1).is_some_and(|&byte| is_word(byte)),
             _ if is_other_quote(self.char()) => true,
             _ => {
                 let rest = &self.bytes[self.at..];

@@ -309,27 +309,21 @@ impl<'d> Writer<'d> {
         let mut found = self.found;
         found.sort_by(|a, b| (a.span, &a.message).cmp(&(b.span, &b.message)));
         found.dedup_by(|later, first| later.span == first.span && later.message == first.message);
-        let more = self.dropped + found.len().saturating_sub(MAX_VIOLATIONS);
-        found.truncate(MAX_VIOLATIONS);
-        if let Some(last) = found.last_mut() {
-            let more_words = if more == 1 {
-                "one more violation".to_owned()
-            } else {
-                format!("{more} more violations")
-            };
-            let is = |number: usize| if number == 1 { "is" } else { "are" };
-            match (more, self.passed) {
-                (0, 0) => {}
-                (more, 0) => last.notes.push(format!("{more_words} {} not shown", is(more))),
-                (more, passed) => last.notes.push(format!(
-                    "{more_words} and those of {} are not shown",
-                    if passed == 1 {
-                        "one more hypothesis".to_owned()
-                    } else {
-                        format!("{passed} more hypotheses")
-                    },
-                )),
+        let mut more = Vec::new();
+        for (number, noun, nouns) in [
+            (self.dropped + found.len().saturating_sub(MAX_VIOLATIONS), "violation", "violations"),
+            (self.passed, "hypothesis with violations", "hypotheses with violations"),
+        ] {
+            match number {
+                0 => {}
+                1 => more.push(format!("one more {noun}")),
+                _ => more.push(format!("{number} more {nouns}")),
             }
+        }
+        found.truncate(MAX_VIOLATIONS);
+        if let (Some(last), false) = (found.last_mut(), more.is_empty()) {
+            let are = if more.len() == 1 && more[0].starts_with("one") { "is" } else { "are" };
+            last.notes.push(format!("{} {are} not shown", more.join(" and ")));
         }
         found
     }
