@@ -266,8 +266,11 @@ impl<'s> Parser<'s> {
         let rest = self.text.get(self.at..)?;
         let mark = rest.chars().next().filter(|mark| "<=>|".contains(*mark))?;
         let is_first = self.text[..self.at].ends_with(['\n', '\r', '\u{feff}']) || self.at == 0;
+        if !is_first {
+            return None;
+        }
         let behind = rest.trim_start_matches(mark);
-        let is_marker = is_first && rest.len() - behind.len() == 7;
+        let is_marker = rest.len() - behind.len() == 7;
         if !is_marker || !(behind.is_empty() || behind.starts_with([' ', '\n', '\r'])) {
             return None;
         }
@@ -905,24 +908,7 @@ impl<'s> Parser<'s> {
                     .map(|it| it.replace("put a comma", span, ",", true));
                 return self.comma(is_object);
             }
-            b':' if self.is_member_of_array() => {
-                let name = self.nodes.last().map_or(0, |node| node.span.start as usize);
-                let popped = self.nodes.pop();
-                if let Some(open) = self.stack.last_mut() {
-                    open.count -= 1;
-                }
-                let colon = self.at;
-                if let Some(expect) = self.member_in_array(name) {
-                    return expect;
-                }
-                self.at = colon;
-                self.nodes.extend(popped);
-                self.count();
-                if self.parent_is(true) {
-                    return self.unclosed_array();
-                }
-                return self.colon_behind_value(false);
-            }
+            b':' if self.is_member_of_array() => return self.colon_in_array(),
             b':' if is_object && self.value_is_hidden() => return self.value_is_name(),
             b':' if is_object && self.errors.len() < MAX_ERRORS => {
                 // `"frames": "claimed": [`
@@ -1054,6 +1040,26 @@ impl<'s> Parser<'s> {
         let message = format!("`{}` is no number of JSON", short(&self.text[span.range()]));
         self.report(span, Kind::BadNumber, message);
         Expect::Rest
+    }
+
+    /// The string before this colon, so far an element, is a member's name.
+    fn colon_in_array(&mut self) -> Expect {
+        let name = self.nodes.last().map_or(0, |node| node.span.start as usize);
+        let popped = self.nodes.pop();
+        if let Some(open) = self.stack.last_mut() {
+            open.count -= 1;
+        }
+        let colon = self.at;
+        if let Some(expect) = self.member_in_array(name) {
+            return expect;
+        }
+        self.at = colon;
+        self.nodes.extend(popped);
+        self.count();
+        if self.parent_is(true) {
+            return self.unclosed_array();
+        }
+        self.colon_behind_value(false)
     }
 
     /// Whether a comment before the last value, a string with a colon behind it, hides what the
@@ -1719,7 +1725,8 @@ impl<'s> Parser<'s> {
             b'{' | b'[' => self.matching_end(start).is_some(),
             _ => false,
         };
-        (!reads_as_value && !is_other_quote(self.char())).then(|| (Span::new(start, end), false))
+        (!reads_as_value && (next == b'"' || !is_other_quote(self.char())))
+            .then(|| (Span::new(start, end), false))
     }
 
     #[cold]
@@ -1822,13 +1829,7 @@ impl<'s> Parser<'s> {
     #[cold]
     fn bad_value(&mut self, byte: u8) -> Expect {
         if self.pass_conflict_marker() {
-            return match self.stack.last_mut() {
-                Some(open) if !open.is_object => {
-                    open.count -= 1;
-                    Expect::Element(None)
-                }
-                _ => Expect::Value,
-            };
+            return self.value_again();
         }
         let start = self.at;
         if !is_other_quote(self.char())
@@ -1864,15 +1865,7 @@ impl<'s> Parser<'s> {
                 self.report(span, Kind::Unexpected, message)
                     .map(|it| it.replace("delete it", span, "", false));
                 self.at = behind;
-                if in_object {
-                    return Expect::Value;
-                }
-                if let Some(open) = self.stack.last_mut() {
-                    open.count -= 1;
-                    open.lost = true;
-                    return Expect::Element(None);
-                }
-                return Expect::Value;
+                return self.value_again();
             }
             self.other_quotes(quote);
             self.last_end = self.at;
@@ -1881,6 +1874,21 @@ impl<'s> Parser<'s> {
         if is_word(byte) {
             return self.word();
         }
+        // One character that stands before a value.
+        let behind = start + quote.len_utf8();
+        let follows = if in_object {
+            self.value_follows(behind)
+        } else {
+            self.byte_behind(behind).is_some_and(|byte| b"\"{[-0123456789".contains(&byte))
+        };
+        if follows && !self.stack.is_empty() {
+            let span = Span::new(start, behind);
+            let message = format_args!("`{quote}` stands where a value should");
+            self.report(span, Kind::Unexpected, message)
+                .map(|it| it.replace("delete it", span, "", false));
+            self.at = behind;
+            return self.value_again();
+        }
         let span = self.junk();
         let message =
             format_args!("`{}` stands where a value should", short(&self.text[span.range()]));
@@ -1888,6 +1896,18 @@ impl<'s> Parser<'s> {
         let expect = self.leaf(Tag::Invalid, Span::new(start, (span.end as usize).max(start)));
         self.last_end = span.end as usize;
         expect
+    }
+
+    /// Behind what stood before a value; an element has been counted already.
+    fn value_again(&mut self) -> Expect {
+        match self.stack.last_mut() {
+            Some(open) if !open.is_object => {
+                open.count -= 1;
+                open.lost = true;
+                Expect::Element(None)
+            }
+            _ => Expect::Value,
+        }
     }
 
     /// Whether a value stands at `at` that is no member's name.

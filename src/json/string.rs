@@ -252,7 +252,7 @@ impl Parser<'_> {
                     at += if line_end { 1 } else { 2 };
                 }
                 Some(b'\n' | b'\r') => {
-                    let Some(close) = self.closing_quote_below(at) else {
+                    let Some(close) = self.closing_quote_below(at, name) else {
                         self.truncated |= self.text[at..].trim().is_empty();
                         return self.unclosed(start, at, escapes, controls, name);
                     };
@@ -396,7 +396,7 @@ impl Parser<'_> {
 
     /// The `"` on a later line that closes a string which runs over the line end at `at`; `None`
     /// if the next `"` rather opens another string.
-    fn closing_quote_below(&self, at: usize) -> Option<usize> {
+    fn closing_quote_below(&self, at: usize, name: bool) -> Option<usize> {
         let bytes = self.bytes;
         let mut quote = at;
         loop {
@@ -412,7 +412,7 @@ impl Parser<'_> {
         let opens = lead.iter().all(|byte| b" \t{}[],:".contains(byte));
         // An opening quote is followed by its text, a closing one by a separator.
         let closes = looks_closed(bytes, quote + 1)
-            && !(opens && bytes.get(quote + 1) == Some(&b':'))
+            && !(opens && !name && bytes.get(quote + 1) == Some(&b':'))
             && !matches!(
                 lead.iter().rev().find(|byte| !b" \t".contains(byte)),
                 Some(b':' | b'{' | b'[')
