@@ -1,9 +1,11 @@
 //! The parser: one loop over the text, an explicit stack, and a way on from every mistake.
 //!
 //! The fast path reads what is right; the functions behind [`Parser::rest_slow`],
-//! [`Parser::bad_value`] and [`Parser::bad_name`] guess what was meant by what is not, from at most
-//! a line of context, so that the whole stays linear. What a guess may have lost marks its
-//! container as incomplete ([`Parser::lose`]).
+//! [`Parser::bad_value`] and [`Parser::bad_name`] guess what was meant by what is not: from a line of
+//! context, and where a bracket is too many or too few, by how far the rest of the text fits each
+//! guess ([`Parser::foresee`]). What may be looked at ahead is bounded by a multiple of the text, so
+//! that the whole stays linear. What a guess may have lost marks its container as incomplete
+//! ([`Parser::lose`]).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
