@@ -43,7 +43,7 @@ pub use error::{Repair, SyntaxError, SyntaxErrorKind};
 /// 3.12 reads 1,497, 3.13 reads 9,998; the bound leaves a caller in Python some stack of its own.
 pub const MAX_DEPTH: usize = 900;
 
-/// How many errors a document keeps. If there are more, one further error says how many.
+/// How many errors a document keeps. If there are more, a note of the last one says how many.
 pub const MAX_ERRORS: usize = 100;
 
 /// How many digits CPython's `int` reads (`sys.int_info.default_max_str_digits`).
@@ -78,6 +78,8 @@ struct Node {
     tag: Tag,
     /// Names: a later member has the same name. Containers: something of it was lost.
     flag: bool,
+    /// Containers: one of its brackets was guessed, and with it what belongs to it.
+    guessed: bool,
 }
 
 /// The `extra` of a string between two `"` that has no escapes: its value is its text.
@@ -92,6 +94,18 @@ struct Spelling {
     source: Span,
     /// Its escapes, in `Document::escapes`.
     escapes: Range<u32>,
+    fault: Fault,
+}
+
+/// What is known of a string that is not spelled as JSON spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// It is.
+    None,
+    /// Something in it is wrong; where it ends is clear.
+    Misspelled,
+    /// Where it ends is a guess.
+    Guessed,
 }
 
 /// One escape sequence.
@@ -280,6 +294,11 @@ impl<'d> Value<'d> {
             Tag::Array | Tag::Object => !node.flag,
             _ => true,
         }
+    }
+
+    /// Whether one of its brackets was guessed: which members or elements are its own is not sure.
+    pub fn is_guessed(self) -> bool {
+        self.doc.node(self.id).guessed
     }
 }
 
@@ -471,6 +490,21 @@ impl<'d> Str<'d> {
     /// Its value, escapes decoded. A surrogate without a partner stands in it as U+FFFD.
     pub fn value(self) -> &'d str {
         self.doc.str_value(self.node())
+    }
+
+    /// Whether where it ends is a guess, since it is not closed or closed too early: its value may be
+    /// cut short, or hold more than it was to.
+    pub fn is_guessed(self) -> bool {
+        self.fault() == Fault::Guessed
+    }
+
+    /// Whether an error speaks of its spelling, so that its value may not be what was meant.
+    pub fn is_misspelled(self) -> bool {
+        self.fault() != Fault::None
+    }
+
+    fn fault(self) -> Fault {
+        self.doc.spelling(self.node()).map_or(Fault::None, |spelling| spelling.fault)
     }
 
     /// Whether its value is `text`; never so with a surrogate without a partner.

@@ -27,7 +27,8 @@ use instance::{Instance, Spans};
 /// The schema of registers, draft 2020-12.
 pub const REGISTER_SCHEMA: &str = include_str!("../schema/register.schema.json");
 
-/// How many violations of one document are kept. If there are more, one further says how many.
+/// How many violations of one document are kept. If there are more, a note of the last one kept says
+/// how many.
 pub const MAX_VIOLATIONS: usize = 1000;
 
 /// How many steps back a `pattern` of a user's schema may take in one search.
@@ -91,15 +92,38 @@ static EMBEDDED: LazyLock<Schema> = LazyLock::new(|| {
     let mut value: serde_json::Value = serde_json::from_str(REGISTER_SCHEMA).unwrap_or_default();
     // Nothing refers to its own `$id`, and the meta-schema's check of one compiles a pattern: 0.23 ms.
     value.as_object_mut().and_then(|schema| schema.remove("$id"));
+    Schema { validator: build_embedded(&value), value, is_embedded: true }
+});
+
+/// Compiles the embedded schema, or a part of it.
+fn build_embedded(value: &serde_json::Value) -> Validator<Spans> {
     // Two of its patterns are for members that few registers have: 0.34 ms that wait until then.
     let options = jsonschema::options_for()
         .offline()
         .should_validate_formats(true)
         .with_keyword("pattern", |_, value, _| Ok(Box::new(LazyPattern::new(value))));
-    match options.build(&value) {
-        Ok(validator) => Schema { validator, value, is_embedded: true },
+    match options.build(value) {
+        Ok(validator) => validator,
         Err(error) => unreachable!("the embedded schema does not compile: {error}"),
     }
+}
+
+/// The schema of registers in two parts, for registers with very many hypotheses.
+struct Parts {
+    /// All but what it says of each hypothesis.
+    top: Validator<Spans>,
+    hypothesis: Validator<Spans>,
+}
+
+static PARTS: LazyLock<Parts> = LazyLock::new(|| {
+    let mut top = EMBEDDED.value.clone();
+    let items = top.pointer_mut("/properties/hypotheses").and_then(|it| it.as_object_mut());
+    let items = items.and_then(|it| it.remove("items")).unwrap_or_default();
+    let mut hypothesis = items;
+    if let (Some(schema), Some(definitions)) = (hypothesis.as_object_mut(), top.get("$defs")) {
+        schema.insert("$defs".to_owned(), definitions.clone());
+    }
+    Parts { top: build_embedded(&top), hypothesis: build_embedded(&hypothesis) }
 });
 
 /// The keyword `pattern`, its pattern compiled when it is first searched for.
@@ -173,7 +197,27 @@ impl Schema {
         if self.validator.is_valid(instance) {
             return Vec::new();
         }
-        words::Writer::new(self, root).write(self.validator.iter_errors(instance))
+        let mut writer = words::Writer::new(self, root);
+        match root.get("hypotheses").and_then(Value::as_array) {
+            Some(list) if self.is_embedded && list.len() > MAX_VIOLATIONS => {
+                // The validator lists all errors at once, a kilobyte each. One hypothesis at a time
+                // bounds what that takes.
+                writer.write(PARTS.top.iter_errors(instance));
+                for (index, value) in list.elements().enumerate() {
+                    let instance = Instance::Value(value);
+                    if PARTS.hypothesis.is_valid(instance) {
+                        continue;
+                    }
+                    if writer.is_full() {
+                        writer.pass_hypothesis();
+                    } else if writer.enter_hypothesis(index, value) {
+                        writer.write(PARTS.hypothesis.iter_errors(instance));
+                    }
+                }
+            }
+            _ => writer.write(self.validator.iter_errors(instance)),
+        }
+        writer.finish()
     }
 }
 

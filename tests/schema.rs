@@ -493,9 +493,76 @@ fn hostile_documents_and_schemas_end() {
 
     let wrong = format!("{{\"hypotheses\": [{}]}}", "1,".repeat(50_000) + "1");
     let found = violations(Schema::embedded(), &wrong);
-    assert_eq!(found.len(), MAX_VIOLATIONS + 1);
-    assert_eq!(found[MAX_VIOLATIONS].message, "49001 more violations not shown");
+    assert_eq!(found.len(), MAX_VIOLATIONS);
+    let expected = "one more violation and 49000 more hypotheses with violations are not shown";
+    assert_eq!(found[MAX_VIOLATIONS - 1].notes.last().unwrap(), expected);
+    assert!(found.iter().rev().skip(1).all(|it| it.notes.is_empty()));
     let members: Vec<_> = (0..50_000).map(|index| format!("\"x{index}\": {index}")).collect();
     let wrong = format!("{{\"hypotheses\": [{{{}}}]}}", members.join(","));
-    assert_eq!(violations(Schema::embedded(), &wrong).len(), MAX_VIOLATIONS + 1);
+    let found = violations(Schema::embedded(), &wrong);
+    assert_eq!(found.len(), MAX_VIOLATIONS);
+    let note = found[MAX_VIOLATIONS - 1].notes.last().unwrap();
+    // The three members that the hypothesis lacks are among them.
+    assert_eq!(note, "49003 more violations are not shown");
+}
+
+/// A register of more hypotheses than violations are shown is held against the schema in parts; what
+/// is said of it is what is said of a small one.
+#[test]
+fn a_long_register_is_judged_as_a_short_one() {
+    let right = r#"{"id": "H1", "description": "d", "canonical_frame_regex": "a"}"#;
+    let wrong = [
+        r#"{"id": "H2", "descripton": "d", "canonical_frame_regex": "a"}"#,
+        r#"{"id": "", "description": 1, "canonical_frame_regex": "a", "links": {"a": 1}}"#,
+        r#"7"#,
+        r#"{"id": "H3", "description": "d", "canonical_frame_regex": "a",
+            "frames": {"claimed": ["a\u0001"]}, "_reglint": {"allow": {"rule": " "}}}"#,
+    ];
+    let register = |padding: usize| {
+        let mut all = vec![right; padding];
+        all.extend(wrong);
+        format!("{{\"hypotheses\": [{}], \"famly\": \"x\"}}", all.join(","))
+    };
+    let said = |text: &str| -> Vec<_> {
+        let found = violations(Schema::embedded(), text);
+        found.into_iter().map(|it| (it.message, it.notes, it.hypothesis)).collect()
+    };
+    let renumbered = |text: String| {
+        let padding = 2 * MAX_VIOLATIONS;
+        text.replace(&format!("hypothesis {}", padding + 2), "hypothesis 2")
+            .replace(&format!("hypothesis {}", padding + 3), "hypothesis 3")
+    };
+    let short = said(&register(0));
+    let long: Vec<_> = said(&register(2 * MAX_VIOLATIONS))
+        .into_iter()
+        .map(|(message, notes, id)| (renumbered(message), notes, id))
+        .collect();
+    assert!(short.len() >= 7, "{short:?}");
+    assert_eq!(long, short);
+}
+
+/// What a syntax error made of a register is not held against it.
+#[test]
+fn consequences_of_syntax_errors_are_no_violations() {
+    let member = r#""id": "H1", "description": "d", "canonical_frame_regex": "a""#;
+    for hypothesis in [
+        // A name that is misspelled as JSON may be any name.
+        r#"{"id": "H1", "descr"iption": "d", "canonical_frame_regex": "a"}"#,
+        r#"{"id": "H1", "description: "d", "canonical_frame_regex": "a"}"#,
+        r#"{"id": "H1", "descrip\\ption": "d", "canonical_frame_regex": "a"}"#,
+        r#"{"id": "H1", description-: "d", "canonical_frame_regex": "a"}"#,
+        // A bracket too many, or too few.
+        r#"{"id": "H1"}, "description": "d", "canonical_frame_regex": "a"}"#,
+        r#""id": "H1", "description": "d", "canonical_frame_regex": "a"}"#,
+        // A value whose end is a guess.
+        r#"{"id": "H1, "description": "d", "canonical_frame_regex": "a"}"#,
+    ] {
+        let hypothesis = hypothesis.replace("\\\\", "\\");
+        for layout in ["", "\n", "\r\n"] {
+            let text =
+                format!("{{\"hypotheses\": [{layout}{{{member}}},{layout}{hypothesis}{layout}]}}");
+            let errors = json::parse(&text).errors().len();
+            assert_eq!((errors, violations(Schema::embedded(), &text)), (1, vec![]), "{text}");
+        }
+    }
 }

@@ -55,14 +55,16 @@ pub enum SyntaxErrorKind {
     WrongCloser,
     /// A container that is not closed.
     Unclosed,
+    /// A container without its opening bracket.
+    Unopened,
+    /// A line that a merge left: `<<<<<<< HEAD`, `=======` and the like.
+    Conflict,
     /// Something that fits nowhere.
     Unexpected,
     /// Text behind the document.
     AfterDocument,
     /// Brackets nested deeper than [`super::MAX_DEPTH`].
     TooDeep,
-    /// More errors than are kept; the message has their number.
-    TooMany,
 }
 
 impl SyntaxErrorKind {
@@ -97,7 +99,7 @@ impl SyntaxErrorKind {
                 r#"the escapes of JSON are \" \\ \/ \b \f \n \r \t and \u with four hexadecimal digits"#
             }
             Self::TooDeep => {
-                "Python's `json` gives up with a RecursionError at about a thousand levels"
+                "the bound is reglint's own; Python's `json` gives up with a RecursionError near a thousand levels"
             }
             _ => "",
         }
@@ -128,6 +130,8 @@ pub struct SyntaxError {
     pub related: Option<(Span, String)>,
     /// The one right repair, where there is one.
     pub repair: Option<Repair>,
+    /// Facts of this very mistake, one sentence each.
+    pub(super) facts: Vec<String>,
 }
 
 impl SyntaxError {
@@ -156,8 +160,14 @@ impl SyntaxError {
         self.repair(message, vec![(span, by.into())], safe)
     }
 
-    /// What Python and RFC 8259 say of it; `None` where the message says it all.
+    /// What Python and RFC 8259 say of its kind; `None` where the message says it all.
     pub fn note(&self) -> Option<&'static str> {
         Some(self.kind.note()).filter(|note| !note.is_empty())
+    }
+
+    /// Facts that help to judge it, one sentence each: [`note`](Self::note), then those of this
+    /// very mistake.
+    pub fn notes(&self) -> Vec<String> {
+        self.note().map(str::to_owned).into_iter().chain(self.facts.iter().cloned()).collect()
     }
 }

@@ -1,9 +1,11 @@
 //! The parser: one loop over the text, an explicit stack, and a way on from every mistake.
 //!
 //! The fast path reads what is right; the functions behind [`Parser::rest_slow`],
-//! [`Parser::bad_value`] and [`Parser::bad_name`] guess what was meant by what is not, from at most
-//! a line of context, so that the whole stays linear. What a guess may have lost marks its
-//! container as incomplete ([`Parser::lose`]).
+//! [`Parser::bad_value`] and [`Parser::bad_name`] guess what was meant by what is not: from a line of
+//! context, and where a bracket is too many or too few, by how far the rest of the text fits each
+//! guess ([`Parser::foresee`]). What may be looked at ahead is bounded by a multiple of the text, so
+//! that the whole stays linear. What a guess may have lost marks its container as incomplete
+//! ([`Parser::lose`]).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -37,9 +39,9 @@ enum Expect {
 }
 
 /// A container that is being read.
-struct Open {
+pub(super) struct Open {
     node: u32,
-    is_object: bool,
+    pub(super) is_object: bool,
     count: u32,
     lost: bool,
 }
@@ -53,7 +55,7 @@ pub(super) struct Parser<'s> {
     pub(super) decoded: String,
     pub(super) escapes: Vec<Escape>,
     repeats: Vec<Repeat>,
-    stack: Vec<Open>,
+    pub(super) stack: Vec<Open>,
     /// Where the last token ends.
     last_end: usize,
     /// An error has said already that the text ends too early.
@@ -63,10 +65,13 @@ pub(super) struct Parser<'s> {
     /// How many bytes may still be looked at in vain for the end of a badly quoted string; as many
     /// as the text has, so that guessing stays linear.
     pub(super) guesses: usize,
-    errors: Vec<SyntaxError>,
-    /// Errors beyond [`MAX_ERRORS`]: how many, and the first one's place.
+    /// How many bytes may still be looked at ahead to judge guesses by what follows them.
+    foresight: usize,
+    /// Where the last comment begins that may hold structure, or the last conflict marker.
+    hidden: usize,
+    pub(super) errors: Vec<SyntaxError>,
+    /// How many errors there were beyond [`MAX_ERRORS`].
     more_errors: usize,
-    first_dropped: Span,
 }
 
 /// A character that can stand in a name or word without quotes.
@@ -101,9 +106,10 @@ impl<'s> Parser<'s> {
             truncated: false,
             forgiven: 0,
             guesses: text.len(),
+            foresight: text.len().saturating_mul(16),
+            hidden: usize::MAX,
             errors: Vec::new(),
             more_errors: 0,
-            first_dropped: Span::default(),
         }
     }
 
@@ -128,15 +134,13 @@ impl<'s> Parser<'s> {
                 1 => "one more syntax error is not shown".to_owned(),
                 more => format!("{more} more syntax errors are not shown"),
             };
-            self.errors.push(SyntaxError {
-                span: self.first_dropped,
-                kind: Kind::TooMany,
-                message,
-                related: None,
-                repair: None,
-            });
+            if let Some(last) = self.errors.last_mut() {
+                last.facts.push(message);
+            }
         }
         self.repeats.sort_unstable_by_key(|repeat| repeat.later);
+        // An object that was opened again was searched twice.
+        self.repeats.dedup_by_key(|repeat| repeat.later);
         Document {
             text: self.text,
             nodes: self.nodes,
@@ -158,15 +162,18 @@ impl<'s> Parser<'s> {
         message: impl Display,
     ) -> Option<&mut SyntaxError> {
         if self.errors.len() >= MAX_ERRORS {
-            if self.more_errors == 0 {
-                self.first_dropped = span;
-            }
             self.more_errors += 1;
             return None;
         }
         let message = message.to_string();
-        self.errors.push(SyntaxError { span, kind, message, related: None, repair: None });
+        let (related, repair, facts) = (None, None, Vec::new());
+        self.errors.push(SyntaxError { span, kind, message, related, repair, facts });
         self.errors.last_mut()
+    }
+
+    /// How many errors there were so far, those that are not kept too.
+    pub(super) fn error_count(&self) -> usize {
+        self.errors.len() + self.more_errors
     }
 
     /// Marks the innermost container: something of it may be missing.
@@ -224,6 +231,10 @@ impl<'s> Parser<'s> {
             }
             return true;
         }
+        // What stands for an opening quotation mark.
+        if self.name_behind(start).is_some() {
+            return false;
+        }
         let is_space = |c: char| {
             (c.is_whitespace() || c == '\u{feff}' || c == '\u{200b}') && !" \n\r\t".contains(c)
         };
@@ -240,9 +251,50 @@ impl<'s> Parser<'s> {
         true
     }
 
+    /// Passes over a line that a merge left; false if there is none.
+    #[cold]
+    fn pass_conflict_marker(&mut self) -> bool {
+        let Some(span) = self.conflict_marker() else { return false };
+        self.report(span, Kind::Conflict, "a merge conflict marker");
+        self.lose();
+        self.guess_brackets();
+        self.hidden = self.at;
+        self.at = span.end as usize;
+        true
+    }
+
+    /// The line of a merge conflict that begins here: `<<<<<<< HEAD`, `=======`.
+    fn conflict_marker(&self) -> Option<Span> {
+        let rest = self.text.get(self.at..)?;
+        let mark = rest.chars().next().filter(|mark| "<=>|".contains(*mark))?;
+        let is_first = self.text[..self.at].ends_with(['\n', '\r', '\u{feff}']) || self.at == 0;
+        if !is_first {
+            return None;
+        }
+        let behind = rest.trim_start_matches(mark);
+        let is_marker = rest.len() - behind.len() == 7;
+        if !is_marker || !(behind.is_empty() || behind.starts_with([' ', '\n', '\r'])) {
+            return None;
+        }
+        let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
+        Some(Span::new(self.at, self.at + line.trim_end().len()))
+    }
+
     fn comment(&mut self, span: Span) {
+        // What a comment hides is no mistake of its own.
+        if self.text[span.range()].contains(['"', ',', '{', '}', '[', ']', ':']) {
+            self.hidden = span.start as usize;
+            if self.text[span.end as usize..].trim().is_empty() && !self.stack.is_empty() {
+                self.truncated = true;
+            }
+        }
         self.report(span, Kind::Comment, "a comment in JSON")
             .map(|it| it.replace("delete the comment", span, "", false));
+    }
+
+    /// Whether between the last token and this place something was hidden from the parser.
+    fn is_hidden(&self) -> bool {
+        self.hidden >= self.last_end && self.hidden < self.at
     }
 
     /// The character at `at`.
@@ -257,7 +309,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The end of the string that the `"` at `at` opens, or of its line.
-    fn string_end(&self, at: usize) -> usize {
+    pub(super) fn string_end(&self, at: usize) -> usize {
         let mut at = at + 1;
         while let Some(&byte) = self.bytes.get(at) {
             match byte {
@@ -292,18 +344,107 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// The end of the brackets that open at `at`, if they match each other and what follows them can
+    /// follow a value of the innermost container.
+    fn fitting_end(&mut self, at: usize) -> Option<usize> {
+        let end = self.matching_end(at)?;
+        let is_object = self.stack.last().map(|open| open.is_object);
+        let fits = match (is_object, self.byte_behind(end)) {
+            (None, follows) => follows.is_none(),
+            (Some(is_object), Some(b',')) => self.comma_fits_well(end, is_object),
+            (Some(is_object), Some(b'}')) => is_object,
+            (Some(is_object), Some(b']')) => !is_object,
+            (Some(_), follows) => follows == Some(b'"'),
+        };
+        fits.then_some(end)
+    }
+
+    /// The end of the brackets that open at `at`, if they match each other. A search in vain is
+    /// charged to `guesses`.
+    fn matching_end(&mut self, at: usize) -> Option<usize> {
+        let mut open = Vec::new();
+        let end = self.closer_ahead(at, &mut open)?;
+        open.is_empty().then_some(end + 1)
+    }
+
+    /// The first closing bracket ahead of `at` that closes what was open at `at`, or the bracket
+    /// that opens there, or does not match. What is open at it is left in `open`. A search is
+    /// charged to `guesses`.
+    fn closer_ahead(&mut self, start: usize, open: &mut Vec<u8>) -> Option<usize> {
+        let mut at = start;
+        let limit = start.saturating_add(self.guesses);
+        let found = loop {
+            let Some(&byte) = self.bytes.get(at).filter(|_| at < limit) else { break None };
+            match byte {
+                b'{' => open.push(b'}'),
+                b'[' => open.push(b']'),
+                b'}' | b']' => {
+                    if open.last() != Some(&byte) {
+                        break Some(at);
+                    }
+                    open.pop();
+                    if open.is_empty() && matches!(self.bytes.get(start), Some(b'{' | b'[')) {
+                        break Some(at);
+                    }
+                }
+                b'"' => {
+                    at = self.string_end(at);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        };
+        self.guesses = self.guesses.saturating_sub(at - start);
+        found
+    }
+
+    /// Whether the string at `at` is a member's name.
+    pub(super) fn opens_member(&self, at: usize) -> bool {
+        self.byte_behind(self.string_end(at)) == Some(b':')
+    }
+
+    /// Whether the comma at `at` is followed by what follows one in an object, or in an array; a
+    /// line's end is good enough.
+    pub(super) fn comma_fits_well(&self, at: usize, in_object: bool) -> bool {
+        let rest = self.bytes.get(at + 1..).unwrap_or_default();
+        let skipped = rest.iter().take_while(|byte| b" \t".contains(byte)).count();
+        match rest.get(skipped) {
+            Some(b'"') => self.opens_member(at + 1 + skipped) == in_object,
+            Some(b'{' | b'[' | b'-' | b'0'..=b'9') => !in_object,
+            Some(b'\n' | b'\r') | None => true,
+            Some(_) => false,
+        }
+    }
+
+    /// Likewise, with the line's end passed over.
+    fn comma_fits_well_below(&self, at: usize, in_object: bool) -> bool {
+        self.comma_fits_well(at, in_object) && self.comma_fits(at, in_object)
+    }
+
+    /// Whether the closing bracket at `at` is followed by what can follow one.
+    pub(super) fn closer_fits_well(&self, at: usize) -> bool {
+        let rest = self.bytes.get(at + 1..).unwrap_or_default();
+        let next = rest.iter().find(|byte| !b" \t".contains(byte));
+        matches!(next, None | Some(b',' | b'}' | b']' | b'\n' | b'\r'))
+    }
+
     /// Passes over what fits nowhere, up to a separator, a closing bracket or the line's end;
     /// at least one character. Gives what was passed, without spaces behind it.
     fn junk(&mut self) -> Span {
         let start = self.at;
+        let in_object = self.stack.last().is_some_and(|open| open.is_object);
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
+                b'"' if self.at > start && in_object && self.opens_member(self.at) => break,
                 b'"' => self.at = self.string_end(self.at),
-                b'{' | b'[' => {
+                b'{' | b'[' if self.guesses == 0 => {
                     let end = self.balanced_end(self.at);
                     self.truncated |= end.is_none();
                     self.at = end.unwrap_or(self.bytes.len());
                 }
+                // One without a partner is astray itself.
+                b'{' | b'[' => self.at = self.fitting_end(self.at).unwrap_or(self.at + 1),
                 b',' | b'}' | b']' | b'\n' | b'\r' if self.at > start => break,
                 _ => self.at += 1,
             }
@@ -318,7 +459,7 @@ impl<'s> Parser<'s> {
 
     fn leaf(&mut self, tag: Tag, span: Span) -> Expect {
         let next = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { span, next, extra: 0, tag, flag: false });
+        self.nodes.push(Node { span, next, extra: 0, tag, flag: false, guessed: false });
         self.last_end = span.end as usize;
         Expect::Rest
     }
@@ -334,7 +475,9 @@ impl<'s> Parser<'s> {
     fn open(&mut self, is_object: bool) -> Expect {
         let start = self.at;
         if self.stack.len() >= MAX_DEPTH {
-            let message = format_args!("nested deeper than {MAX_DEPTH} levels; this is not read");
+            let message = format_args!(
+                "nested deeper than the {MAX_DEPTH} levels that reglint reads; this is passed over"
+            );
             self.report(Span::new(start, start + 1), Kind::TooDeep, message);
             self.at = self.balanced_end(start).unwrap_or_else(|| {
                 self.truncated = true;
@@ -345,7 +488,7 @@ impl<'s> Parser<'s> {
         let node = self.nodes.len() as u32;
         let tag = if is_object { Tag::Object } else { Tag::Array };
         let span = Span::new(start, start + 1);
-        self.nodes.push(Node { span, next: node + 1, extra: 0, tag, flag: false });
+        self.nodes.push(Node { span, next: node + 1, extra: 0, tag, flag: false, guessed: false });
         self.stack.push(Open { node, is_object, count: 0, lost: false });
         self.at += 1;
         self.last_end = self.at;
@@ -499,6 +642,15 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Behind what stood before a colon.
+    fn behind_name_again(&mut self) -> Expect {
+        if self.peek() == Some(b':') {
+            self.at += 1;
+            self.last_end = self.at;
+        }
+        Expect::Value
+    }
+
     /// Behind a name, whose node is the last one.
     #[inline]
     fn behind_name(&mut self) -> Expect {
@@ -595,6 +747,12 @@ impl<'s> Parser<'s> {
     fn after_document(&mut self) -> Expect {
         if let Some(byte) = self.peek() {
             let start = self.at;
+            if self.pass_conflict_marker() {
+                return Expect::Rest;
+            }
+            if let Some(expect) = self.document_goes_on(byte) {
+                return expect;
+            }
             let rest = &self.text[start..];
             let line = rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())].trim_end();
             let (span, message) = match byte {
@@ -614,6 +772,36 @@ impl<'s> Parser<'s> {
             }
         }
         Expect::Done
+    }
+
+    /// Goes on with the document's value, if it was closed too early or never opened.
+    #[cold]
+    fn document_goes_on(&mut self, byte: u8) -> Option<Expect> {
+        if self.errors.len() >= MAX_ERRORS {
+            return None;
+        }
+        let root = *self.nodes.first()?;
+        let is_object = match root.tag {
+            Tag::Object => true,
+            Tag::Array => false,
+            Tag::String if byte == b':' => {
+                if self.foresee(self.at, &[true], b'1') != usize::MAX {
+                    return None;
+                }
+                self.open_before(0, true);
+                return Some(self.behind_name_again());
+            }
+            _ => return None,
+        };
+        if byte != b',' && !(is_object && byte == b'"') {
+            return None;
+        }
+        let last = if byte == b',' { b'1' } else { b',' };
+        if self.foresee(self.at, &[is_object], last) != usize::MAX {
+            return None;
+        }
+        self.reopen(0);
+        Some(if byte == b',' { Expect::Rest } else { Expect::Name(None) })
     }
 
     /// The text ends within the document, where `expected` should stand.
@@ -645,7 +833,7 @@ impl<'s> Parser<'s> {
                 .rev()
                 .map(|open| if open.is_object { '}' } else { ']' })
                 .collect();
-            let one = closers.len() == 1;
+            let one = closers.len() == 1 && self.errors.is_empty();
             let message =
                 format!("the file ends before this {what} does: `{}` is missing", short(&closers));
             if let Some(error) = self.report(Span::empty(end), Kind::Unclosed, message) {
@@ -668,7 +856,11 @@ impl<'s> Parser<'s> {
 
     // Commas.
 
+    #[cold]
     fn trailing_comma(&mut self, span: Span) {
+        if self.is_hidden() {
+            return self.lose();
+        }
         self.report(span, Kind::TrailingComma, "a comma behind the last one")
             .map(|it| it.replace("delete the comma", span, "", true));
     }
@@ -706,35 +898,53 @@ impl<'s> Parser<'s> {
 
     #[cold]
     fn rest_slow(&mut self, byte: u8, is_object: bool) -> Expect {
+        if self.pass_conflict_marker() {
+            return Expect::Rest;
+        }
         let before = self.last_end;
         match byte {
             b'}' | b']' => return self.wrong_closer(byte, None),
-            b';' => {
+            b';' if !matches!(self.byte_behind(self.at + 1), Some(b',' | b'}' | b']')) => {
                 let span = Span::new(self.at, self.at + 1);
                 self.report(span, Kind::WrongSeparator, "a `;` instead of a comma")
                     .map(|it| it.replace("put a comma", span, ",", true));
                 return self.comma(is_object);
             }
-            b':' if self.is_member_of_parent() => return self.unclosed_array(),
-            b':' => {
-                let span = Span::new(self.at, self.at + 1);
-                let message = if is_object {
-                    "a colon behind a value"
-                } else {
-                    "a colon in an array; members with names stand in `{}`"
-                };
-                self.report(span, Kind::Unexpected, message);
-                self.lose();
-                self.at += 1;
-                self.junk_value();
-                return Expect::Rest;
+            b':' if self.is_member_of_array() => return self.colon_in_array(),
+            b':' if is_object && self.value_is_hidden() => return self.value_is_name(),
+            b':' if is_object && self.errors.len() < MAX_ERRORS => {
+                // `"frames": "claimed": [`
+                if let Some(value) = self.nodes.len().checked_sub(1)
+                    && self.nodes[value].tag == Tag::String
+                    && self.nodes[value].span.end as usize == before
+                {
+                    let kinds = self.kinds_and(true);
+                    if self.foresee(self.at, &kinds, b'1') == usize::MAX {
+                        self.open_before(value as u32, true);
+                        return self.behind_name_again();
+                    }
+                }
+                return self.colon_behind_value(is_object);
             }
+            b':' => return self.colon_behind_value(is_object),
+            b'{' if is_object && self.is_stray_opener() => return self.stray_opener(),
             b'{' if is_object && self.parent_is(false) => {
                 return self.missing_closer(before, "},", Expect::Element(None));
             }
-            b'"' if !is_object && self.parent_is(true) => {
-                let end = self.string_end(self.at);
-                if self.byte_behind(end) == Some(b':') {
+            // A quotation mark that only closes.
+            _ if self.is_stray_quote(byte, is_object) => {
+                let span = Span::new(self.at, self.at + self.char().len_utf8());
+                self.lose();
+                self.report(span, Kind::Unexpected, "this quotation mark closes nothing")
+                    .map(|it| it.replace("delete it", span, "", false));
+                self.at = span.end as usize;
+                return self.behind_junk(is_object);
+            }
+            b'"' if !is_object && self.opens_member(self.at) => {
+                if let Some(expect) = self.member_in_array(self.at) {
+                    return expect;
+                }
+                if self.parent_is(true) {
                     return self.missing_closer(before, "],", Expect::Name(None));
                 }
             }
@@ -742,18 +952,150 @@ impl<'s> Parser<'s> {
         }
         let starts = if is_object { self.is_name_here(byte) } else { self.is_value_here(byte) };
         if starts {
+            if !is_object && self.is_split_number(byte) {
+                return self.split_number();
+            }
+            let is_apart = self.at > before || !is_word(byte);
+            if self.is_hidden() {
+                self.lose();
+                return if is_object { Expect::Name(None) } else { Expect::Element(None) };
+            }
             let words = if is_object { "members" } else { "elements" };
+            // Behind a token that is at fault itself, a comma may not be what is missing.
+            let sound = self.errors.last().is_none_or(|it| (it.span.end as usize) < before)
+                && !self.nodes.last().is_some_and(|it| it.tag == Tag::Invalid)
+                && is_apart;
             let message = format_args!("no comma between two {words}");
             self.report(Span::empty(before), Kind::MissingComma, message)
-                .map(|it| it.replace("put a comma", Span::empty(before), ",", true));
+                .map(|it| it.replace("put a comma", Span::empty(before), ",", sound));
             return if is_object { Expect::Name(None) } else { Expect::Element(None) };
         }
         self.lose();
+        let mark = self.char();
+        let depth = self.stack.len();
+        let behind = self.at + mark.len_utf8();
+        let kinds = self.kinds();
+        if self.errors.len() < MAX_ERRORS
+            && !mark.is_alphabetic()
+            && self.foresee(behind, &kinds[..depth - 1], b'1') == usize::MAX
+        {
+            let span = Span::new(self.at, behind);
+            let right = if is_object { "}" } else { "]" };
+            let message = format_args!("`{mark}` instead of `{right}`");
+            self.report(span, Kind::WrongCloser, message)
+                .map(|it| it.replace("put the right bracket", span, right, false));
+            self.guess_brackets();
+            self.at = behind;
+            return self.close(behind);
+        }
         let span = self.junk();
         let message =
             format_args!("`{}` does not belong behind a value", short(&self.text[span.range()]));
         self.report(span, Kind::Unexpected, message);
+        self.behind_junk(is_object)
+    }
+
+    /// What may follow text that was astray: it may have stood for a comma.
+    fn behind_junk(&mut self, is_object: bool) -> Expect {
+        match self.peek() {
+            Some(byte) if is_object && self.is_name_here(byte) => Expect::Name(None),
+            Some(byte) if !is_object && self.is_value_here(byte) => Expect::Element(None),
+            _ => Expect::Rest,
+        }
+    }
+
+    /// Whether a quotation mark stands here, behind a value, that closes nothing and opens nothing.
+    fn is_stray_quote(&self, byte: u8, is_object: bool) -> bool {
+        let mark = self.char();
+        if byte != b'"' {
+            return is_other_quote(mark) && self.is_closed(self.at + mark.len_utf8());
+        }
+        let end = self.string_end(self.at);
+        let opens = if is_object {
+            self.byte_behind(end) == Some(b':')
+        } else {
+            self.at != self.last_end && self.bytes.get(end - 1) == Some(&b'"') && end > self.at + 1
+        };
+        !opens && self.is_closed(self.at + 1)
+    }
+
+    /// Whether the digits that stand here and are no number go on with the number before them.
+    fn is_split_number(&self, byte: u8) -> bool {
+        byte.is_ascii_digit()
+            && self.nodes.last().is_some_and(|node| {
+                node.tag == Tag::Number && node.span.end as usize == self.last_end
+            })
+            && self.text[self.last_end..self.at].bytes().all(|byte| byte == b' ')
+            && number_end(self.bytes, self.at).is_none()
+    }
+
+    /// Reads `1 000.0` as one number that is none.
+    #[cold]
+    fn split_number(&mut self) -> Expect {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().take_while(|&&byte| is_word(byte)).count();
+        let Some(node) = self.nodes.last_mut() else { return Expect::Rest };
+        node.tag = Tag::Invalid;
+        node.span.end = self.at as u32;
+        let span = node.span;
+        self.last_end = self.at;
+        let message = format!("`{}` is no number of JSON", short(&self.text[span.range()]));
+        self.report(span, Kind::BadNumber, message);
         Expect::Rest
+    }
+
+    /// The string before this colon, so far an element, is a member's name.
+    fn colon_in_array(&mut self) -> Expect {
+        let name = self.nodes.last().map_or(0, |node| node.span.start as usize);
+        let popped = self.nodes.pop();
+        if let Some(open) = self.stack.last_mut() {
+            open.count -= 1;
+        }
+        let colon = self.at;
+        if let Some(expect) = self.member_in_array(name) {
+            return expect;
+        }
+        self.at = colon;
+        self.nodes.extend(popped);
+        self.count();
+        if self.parent_is(true) {
+            return self.unclosed_array();
+        }
+        self.colon_behind_value(false)
+    }
+
+    /// Whether a comment before the last value, a string with a colon behind it, hides what the
+    /// member before has for a value.
+    fn value_is_hidden(&self) -> bool {
+        let [.., name, value] = self.nodes.as_slice() else { return false };
+        let between = name.span.end as usize..value.span.start as usize;
+        name.tag == Tag::String && value.tag == Tag::String && between.contains(&self.hidden)
+    }
+
+    /// Reads the last value as the next member's name.
+    fn value_is_name(&mut self) -> Expect {
+        self.lose();
+        if let Some(value) = self.nodes.pop() {
+            self.leaf(Tag::Invalid, Span::empty(value.span.start as usize));
+            let id = self.nodes.len() as u32;
+            self.nodes.push(Node { next: id + 1, ..value });
+        }
+        self.behind_name()
+    }
+
+    #[cold]
+    fn colon_behind_value(&mut self, is_object: bool) -> Expect {
+        let span = Span::new(self.at, self.at + 1);
+        let message = if is_object {
+            "a colon behind a value"
+        } else {
+            "a colon in an array; members with names stand in `{}`"
+        };
+        self.report(span, Kind::Unexpected, message);
+        self.lose();
+        self.at += 1;
+        self.junk_value();
+        self.behind_junk(is_object)
     }
 
     /// Whether the innermost container lies in an object, or in an array, as asked.
@@ -764,9 +1106,8 @@ impl<'s> Parser<'s> {
 
     /// Whether the colon that stands here makes the string before it, so far the last element of an
     /// array, a member's name of the object around the array.
-    fn is_member_of_parent(&self) -> bool {
+    fn is_member_of_array(&self) -> bool {
         self.stack.last().is_some_and(|open| !open.is_object)
-            && self.parent_is(true)
             && self.nodes.last().is_some_and(|node| {
                 node.tag == Tag::String && node.span.end as usize == self.last_end
             })
@@ -800,7 +1141,8 @@ impl<'s> Parser<'s> {
     /// Whether a value stands here that could be an element.
     fn is_value_here(&self, byte: u8) -> bool {
         match byte {
-            b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' => true,
+            b'"' | b'{' | b'[' | b'0'..=b'9' => true,
+            b'-' => self.bytes.get(self.at + 1).is_some_and(|&byte| is_word(byte)),
             _ if is_other_quote(self.char()) => true,
             _ => {
                 let rest = &self.bytes[self.at..];
@@ -831,8 +1173,279 @@ impl<'s> Parser<'s> {
             }
         }
         self.lose();
+        self.guess_brackets();
         self.close(at);
         next
+    }
+
+    /// Marks the innermost container: one of its brackets is a guess.
+    fn guess_brackets(&mut self) {
+        if let Some(node) = self.stack.last().and_then(|it| self.nodes.get_mut(it.node as usize)) {
+            node.guessed = true;
+        }
+    }
+
+    /// A closing bracket too many, or one whose opening bracket is missing.
+    fn stray_closer(&mut self, byte: u8, comma: Option<usize>) -> Expect {
+        let is_object = self.stack.last().is_some_and(|open| open.is_object);
+        let span = Span::new(self.at, self.at + 1);
+        self.lose();
+        self.guess_brackets();
+        // What it closes may be the value before it.
+        if comma.is_none()
+            && let Some(node) = self.nodes.last_mut()
+        {
+            node.guessed = true;
+        }
+        let message = format_args!("`{}` closes nothing that is open", byte as char);
+        self.report(span, Kind::WrongCloser, message)
+            .map(|it| it.replace("delete it", span, "", false));
+        self.at += 1;
+        self.last_end = self.at;
+        match (comma, is_object) {
+            (Some(_), true) => Expect::Name(comma),
+            (Some(_), false) => Expect::Element(comma),
+            (None, _) => self.behind_junk(is_object),
+        }
+    }
+
+    // What the rest of the text says of a guess.
+
+    /// Whether the bracket that opens here, in an object where none can, is one too many.
+    fn is_stray_opener(&mut self) -> bool {
+        let behind = self.at + 1;
+        let kinds = self.kinds();
+        if self.errors.len() >= MAX_ERRORS
+            || self.forgiven >= self.stack.len()
+            || self.foresee(behind, &kinds, b',') != usize::MAX
+        {
+            return false;
+        }
+        // Where the names begin anew, the object before it was not closed.
+        let space = self.bytes[behind..].iter().take_while(|it| b" \n\r\t".contains(it)).count();
+        let name = behind + space;
+        let open = self.stack.last().map_or(0, |open| open.node);
+        self.bytes[self.at] == b'[' || !self.parent_is(false) || !self.has_name(open, name)
+    }
+
+    fn stray_opener(&mut self) -> Expect {
+        let span = Span::new(self.at, self.at + 1);
+        self.lose();
+        self.guess_brackets();
+        let message = format_args!("`{}` where a member should stand", self.char());
+        self.report(span, Kind::Unexpected, message)
+            .map(|it| it.replace("delete it", span, "", false));
+        self.at += 1;
+        Expect::Name(None)
+    }
+
+    /// Whether the element at `at`, in an object, goes on with a list: the last value was closed too
+    /// early, or is the first of an array whose opening bracket is missing. Opens that.
+    fn list_goes_on(&mut self, at: usize) -> bool {
+        let inside = self.kinds_and(false);
+        if self.errors.len() >= MAX_ERRORS || self.foresee(at, &inside, b',') != usize::MAX {
+            return false;
+        }
+        let Some(last) = self.last_value() else { return false };
+        if self.nodes.get(last as usize).is_some_and(|node| node.tag == Tag::Array) {
+            self.reopen(last);
+        } else {
+            self.open_before(last, false);
+        }
+        true
+    }
+
+    /// Whether each of the open containers is an object, the outermost first.
+    fn kinds(&self) -> Vec<bool> {
+        self.stack.iter().map(|open| open.is_object).collect()
+    }
+
+    /// How far the text from `at` fits, if `open` are the containers around it and `last` stands
+    /// before it (`1` for any value): the first place that does not, `usize::MAX` if all does.
+    /// Looks at brackets, names and separators only. 0 where too much has been looked at already.
+    fn foresee(&mut self, at: usize, open: &[bool], last: u8) -> usize {
+        if self.foresight < self.bytes.len() - at.min(self.bytes.len()) {
+            return 0;
+        }
+        let reached = self.fits_until(at, open.to_vec(), last);
+        self.foresight = self.foresight.saturating_sub(reached.min(self.bytes.len()) - at);
+        reached
+    }
+
+    fn fits_until(&self, mut at: usize, mut open: Vec<bool>, mut last: u8) -> usize {
+        while let Some(&byte) = self.bytes.get(at) {
+            if matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                at += 1;
+                continue;
+            }
+            let Some(&is_object) = open.last() else { return at };
+            let is_value = !is_object || last == b':';
+            let starts = matches!(last, b',' | b':' | b'{' | b'[');
+            match byte {
+                b'"' => {
+                    let end = self.string_end(at);
+                    let is_name = self.byte_behind(end) == Some(b':');
+                    if !starts || is_name == is_value {
+                        return at;
+                    }
+                    (at, last) = (end, b'1');
+                    continue;
+                }
+                b'{' | b'[' if !starts || !is_value => return at,
+                b'{' | b'[' => open.push(byte == b'{'),
+                b'}' | b']' if is_object != (byte == b'}') || matches!(last, b',' | b':') => {
+                    return at;
+                }
+                b'}' | b']' => {
+                    open.pop();
+                    (at, last) = (at + 1, b'1');
+                    continue;
+                }
+                b':' if !is_object || last != b'1' => return at,
+                b',' if last != b'1' => return at,
+                b':' | b',' => {}
+                _ if starts && is_value => {
+                    let rest = &self.bytes[at..];
+                    at += rest.iter().take_while(|&&it| is_word(it)).count().max(1);
+                    last = b'1';
+                    continue;
+                }
+                _ if last == b'1' => return at,
+                _ => return at,
+            }
+            (at, last) = (at + 1, byte);
+        }
+        if open.is_empty() { usize::MAX } else { at }
+    }
+
+    /// The containers around the text, with one more within them.
+    fn kinds_and(&self, is_object: bool) -> Vec<bool> {
+        let mut kinds = self.kinds();
+        kinds.push(is_object);
+        kinds
+    }
+
+    /// The last value within the innermost container, if it is a whole node of the tape.
+    fn last_value(&self) -> Option<u32> {
+        let open = self.stack.last()?;
+        let end = self.nodes.len() as u32;
+        let mut at = open.node + 1;
+        let mut last = None;
+        while at < end {
+            let value = if open.is_object { at + 1 } else { at };
+            if value >= end {
+                break;
+            }
+            last = Some(value);
+            at = self.nodes.get(value as usize)?.next;
+        }
+        last
+    }
+
+    /// Opens the container at `node` again, the last value of what is open, which was closed too
+    /// early.
+    fn reopen(&mut self, node: u32) {
+        let Some(it) = self.nodes.get_mut(node as usize) else { return };
+        it.guessed = true;
+        let (count, is_object) = (it.extra, it.tag == Tag::Object);
+        let closer = it.span.end as usize - 1;
+        self.stack.push(Open { node, is_object, count, lost: true });
+        // A comma before it is no fault of its own.
+        if let Some(last) = self.errors.last()
+            && last.kind == Kind::TrailingComma
+            && self.text[last.span.end as usize..closer].trim().is_empty()
+        {
+            self.errors.pop();
+        }
+        let span = Span::new(closer, closer + 1);
+        let what = if is_object { "object" } else { "array" };
+        let message = format_args!("this bracket closes the {what} too early");
+        self.report(span, Kind::WrongCloser, message)
+            .map(|it| it.replace("delete it", span, "", false));
+    }
+
+    /// Puts a container around the last value, which begins at `node`, and what follows: its opening
+    /// bracket is missing.
+    fn open_before(&mut self, node: u32, is_object: bool) {
+        let start = self.nodes.get(node as usize).map_or(0, |it| it.span.start as usize);
+        let opener = if is_object { "{" } else { "[" };
+        let message = format_args!("`{opener}` is missing before this value");
+        self.report(Span::empty(start), Kind::Unopened, message)
+            .map(|it| it.replace("put it", Span::empty(start), opener, false));
+        let tag = if is_object { Tag::Object } else { Tag::Array };
+        let next = node + 1;
+        let span = Span::new(start, start);
+        let container = Node { span, next, extra: 0, tag, flag: false, guessed: true };
+        for it in self.nodes.iter_mut().skip(node as usize) {
+            it.next += 1;
+        }
+        for repeat in self.repeats.iter_mut().rev().take_while(|it| it.later >= node) {
+            repeat.later += 1;
+            repeat.first += u32::from(repeat.first >= node);
+        }
+        self.nodes.insert(node as usize, container);
+        self.stack.push(Open { node, is_object, count: 1, lost: true });
+    }
+
+    /// Whether the object at `node` has a member of the name that the string at `at` spells.
+    fn has_name(&self, node: u32, at: usize) -> bool {
+        let Some(object) = self.nodes.get(node as usize) else { return false };
+        let spelled = &self.text[at..self.string_end(at)];
+        let end = if object.next > node + 1 { object.next } else { self.nodes.len() as u32 };
+        let mut name = node + 1;
+        while name + 1 < end {
+            let Some(it) = self.nodes.get(name as usize) else { break };
+            if self.text.get(it.span.range()) == Some(spelled) {
+                return true;
+            }
+            let Some(value) = self.nodes.get(name as usize + 1) else { break };
+            name = value.next;
+        }
+        false
+    }
+
+    /// A member's name at `at`, in an array: what the array's object lacks, or the array.
+    fn member_in_array(&mut self, at: usize) -> Option<Expect> {
+        if self.errors.len() >= MAX_ERRORS {
+            return None;
+        }
+        let inside = self.kinds_and(true);
+        let as_member = self.foresee(at, &inside, b',');
+        let as_unclosed = match self.stack.len() {
+            depth if depth > 1 && self.parent_is(true) => {
+                let kinds = self.kinds();
+                self.foresee(at, &kinds[..depth - 1], b',')
+            }
+            _ => 0,
+        };
+        if as_member <= as_unclosed || (as_unclosed == 0 && as_member != usize::MAX) {
+            return None;
+        }
+        let last = self.last_value();
+        let last =
+            last.filter(|&it| self.nodes.get(it as usize).is_some_and(|it| it.tag == Tag::Object));
+        match last {
+            Some(last) if !self.has_name(last, at) => self.reopen(last),
+            _ => {
+                let id = self.nodes.len() as u32;
+                self.count();
+                let message = "`{` is missing before this member";
+                self.report(Span::empty(at), Kind::Unopened, message)
+                    .map(|it| it.replace("put it", Span::empty(at), "{", false));
+                let (span, tag) = (Span::empty(at), Tag::Object);
+                self.nodes.push(Node {
+                    span,
+                    next: id + 1,
+                    extra: 0,
+                    tag,
+                    flag: false,
+                    guessed: true,
+                });
+                self.stack.push(Open { node: id, is_object: true, count: 0, lost: true });
+            }
+        }
+        self.at = at;
+        Some(Expect::Name(None))
     }
 
     /// Skips a value that has no place in the tree.
@@ -862,17 +1475,24 @@ impl<'s> Parser<'s> {
         let near = depth.saturating_sub(MAX_MISSING);
         let matching = self.stack.iter().skip(near).rposition(|open| open.is_object == for_object);
         let matching = matching.map(|index| index + near);
+        let kinds = self.kinds();
+        let behind = here.end as usize;
+        let as_stray = self.foresee(behind, &kinds, b'1').max(self.foresee(behind, &kinds, b','));
+        let as_typo = self.foresee(behind, &kinds[..depth - 1], b'1');
+        let as_missing = matching.map_or(0, |it| self.foresee(behind, &kinds[..it], b'1'));
+        if as_stray > as_typo && as_stray > as_missing && self.forgiven < depth {
+            return self.stray_closer(byte, comma);
+        }
         let mistyped = match matching {
             None => true,
+            Some(_) if as_typo != as_missing => as_typo > as_missing,
             Some(matching) => {
-                let follows = self.byte_behind(here.end as usize);
+                let follows = self.byte_behind(behind);
                 let fits = |depth: usize| {
                     let around = depth.checked_sub(1).and_then(|index| self.stack.get(index));
                     match (around, follows) {
                         (None, None) => true,
-                        (Some(open), Some(b',')) => {
-                            self.comma_fits(here.end as usize, open.is_object)
-                        }
+                        (Some(open), Some(b',')) => self.comma_fits(behind, open.is_object),
                         (Some(open), Some(b'}')) => open.is_object,
                         (Some(open), Some(b']')) => !open.is_object,
                         _ => false,
@@ -889,7 +1509,7 @@ impl<'s> Parser<'s> {
                 let message = format_args!("`{}` instead of `{right}`", byte as char);
                 if let Some(error) = self.report(here, Kind::WrongCloser, message) {
                     error.relate(opener, "opened here");
-                    error.replace("put the right bracket", here, right, true);
+                    error.replace("put the right bracket", here, right, as_typo == usize::MAX);
                 }
             }
             self.at += 1;
@@ -912,6 +1532,7 @@ impl<'s> Parser<'s> {
         let matching = matching.unwrap_or(0);
         while self.stack.len() > matching + 1 {
             self.lose();
+            self.guess_brackets();
             self.close(before);
         }
         // The bracket itself is read now, as the one that closes what is open.
@@ -940,9 +1561,29 @@ impl<'s> Parser<'s> {
     #[cold]
     fn bad_name(&mut self, byte: u8, comma: Option<usize>) -> Expect {
         let start = self.at;
+        if self.pass_conflict_marker() {
+            return Expect::Name(comma);
+        }
+        if let Some(name) = self.name_behind(start) {
+            let span = Span::new(start, name.end as usize);
+            let text = short(&self.text[name.range()]);
+            let message = format!("the member name `{text}` has no opening quotation mark");
+            let mark = Span::new(start, start + self.char().len_utf8());
+            self.report(span, Kind::UnquotedName, message)
+                .map(|it| it.replace("quote it", mark, "\"", false));
+            self.at = name.end as usize + 1;
+            self.push_unquoted(name);
+            return self.behind_name();
+        }
         match byte {
             b',' => return self.extra_comma(comma),
             b']' => return self.wrong_closer(byte, comma),
+            b'{' | b'[' if self.is_stray_opener() => return self.stray_opener(),
+            b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'
+                if comma.is_some() && self.list_goes_on(start) =>
+            {
+                return Expect::Element(comma);
+            }
             b'{' if self.parent_is(false) => {
                 let at = comma.unwrap_or(self.last_end);
                 return self.missing_closer(at, "}", Expect::Element(None));
@@ -957,8 +1598,22 @@ impl<'s> Parser<'s> {
             }
             _ => {}
         }
-        if is_other_quote(self.char()) {
-            self.other_quotes(self.char());
+        let quote = self.char();
+        if is_other_quote(quote)
+            && self.text[start + quote.len_utf8()..]
+                .trim_start_matches([' ', '\t'])
+                .starts_with(['"', '\n', '\r'])
+        {
+            self.lose();
+            self.at += quote.len_utf8();
+            let span = Span::new(start, self.at);
+            let message = format_args!("`{quote}` stands where a member should");
+            self.report(span, Kind::Unexpected, message)
+                .map(|it| it.replace("delete it", span, "", false));
+            return self.behind_junk(true);
+        }
+        if is_other_quote(quote) {
+            self.other_quotes(quote);
             return self.behind_name();
         }
         // Up to the colon, or up to what ends a member.
@@ -975,7 +1630,7 @@ impl<'s> Parser<'s> {
             let shown = short(&self.text[span.range()]);
             let message = format_args!("`{shown}` stands where a member should");
             self.report(span, Kind::Unexpected, message);
-            return Expect::Rest;
+            return self.behind_junk(true);
         }
         let message = format_args!("the member name `{}` is not quoted", short(text));
         let plain = !text.contains('\\');
@@ -992,9 +1647,110 @@ impl<'s> Parser<'s> {
         self.behind_name()
     }
 
+    /// The name behind a character at `at` that stands for its opening quotation mark: `,id":`.
+    fn name_behind(&self, at: usize) -> Option<Span> {
+        let mark = self.char();
+        if mark.is_alphanumeric() || matches!(mark, '_' | '$' | '"') {
+            return None;
+        }
+        let start = at + mark.len_utf8();
+        let rest = self.bytes.get(start..)?;
+        let len = rest.iter().take_while(|&&byte| is_word(byte)).count();
+        let is_name = len > 0 && rest.get(len) == Some(&b'"');
+        let has_colon = is_name && self.byte_behind(start + len + 1) == Some(b':');
+        has_colon.then(|| Span::new(start, start + len))
+    }
+
+    /// Whether the name before a comma or bracket is rather an element of a list that lacks its
+    /// opening bracket, or was closed too early. Makes it one.
+    fn name_is_element(&mut self) -> bool {
+        let inside = self.kinds_and(false);
+        if self.errors.len() >= MAX_ERRORS || self.foresee(self.at, &inside, b'1') != usize::MAX {
+            return false;
+        }
+        let Some(name) = self.nodes.pop() else { return false };
+        let list = self.last_value();
+        if let (Some(last), Some(open)) = (list, self.stack.last_mut()) {
+            open.count -= 1;
+            if self.nodes.get(last as usize).is_some_and(|node| node.tag == Tag::Array) {
+                self.reopen(last);
+            } else {
+                self.open_before(last, false);
+            }
+            self.count();
+        }
+        let id = self.nodes.len() as u32;
+        self.nodes.push(Node { next: id + 1, ..name });
+        self.last_end = name.span.end as usize;
+        list.is_some()
+    }
+
+    /// What stands here for a colon, or before it.
+    fn stray_before_value(&mut self) -> Option<(Span, bool)> {
+        let start = self.at;
+        let byte = *self.bytes.get(start)?;
+        let rest = &self.bytes[start..];
+        let one = Span::new(start, start + 1);
+        if matches!(byte, b',' | b'"') && self.byte_behind(start + 1) == Some(b':') {
+            return Some((one, true));
+        }
+        if byte == b',' && self.errors.len() < MAX_ERRORS {
+            let kinds = self.kinds();
+            let fits = self.foresee(start + 1, &kinds, b':') == usize::MAX;
+            return fits.then_some((one, false));
+        }
+        let opens = b"\"{[-0123456789tfn".contains(&byte);
+        let longest = if opens { 3 } else { 24 };
+        let stop = rest.iter().take(longest + 1).position(|byte| b"\",:}]\n\r".contains(byte));
+        if let Some(len) = stop
+            && rest[len] == b':'
+            && len > 0
+        {
+            let text = self.text[start..start + len].trim_end();
+            return Some((Span::new(start, start + text.len()), true));
+        }
+        if b",:}]=".contains(&byte) {
+            return None;
+        }
+        let end = start + self.char().len_utf8();
+        let next = self.byte_behind(end)?;
+        let is_value = b"\"{[-0123456789".contains(&next) || is_literal(&self.bytes[end..]);
+        let is_joined = is_word(byte) && self.bytes.get(end).is_some_and(|&it| is_word(it));
+        if !is_value || is_joined {
+            return None;
+        }
+        let reads_as_value = match byte {
+            b'"' => {
+                let end = self.string_end(start);
+                self.is_closed(end)
+            }
+            b'{' | b'[' => self.matching_end(start).is_some(),
+            _ => false,
+        };
+        (!reads_as_value && (next == b'"' || !is_other_quote(self.char())))
+            .then(|| (Span::new(start, end), false))
+    }
+
     #[cold]
     fn missing_colon(&mut self) -> Expect {
         let before = self.last_end;
+        if matches!(self.peek(), Some(b',' | b']')) && self.name_is_element() {
+            return Expect::Rest;
+        }
+        if let Some((span, has_colon)) = self.stray_before_value() {
+            let stray = short(&self.text[span.range()]);
+            self.at = span.end as usize;
+            if has_colon {
+                let message = format!("`{stray}` stands before the colon");
+                self.report(span, Kind::Unexpected, message)
+                    .map(|it| it.replace("delete it", span, "", false));
+                return self.behind_name_again();
+            }
+            let message = format!("`{stray}` where a colon should stand");
+            self.report(span, Kind::WrongSeparator, message)
+                .map(|it| it.replace("put a colon", span, ":", false));
+            return Expect::Value;
+        }
         match self.peek() {
             Some(b'=') => {
                 let len = if self.bytes[self.at..].starts_with(b"=>") { 2 } else { 1 };
@@ -1036,11 +1792,63 @@ impl<'s> Parser<'s> {
 
     // Values.
 
+    /// Reads a string whose opening quotation mark is missing: `"id": H1",`.
+    fn unopened_string(&mut self) -> Option<Expect> {
+        let start = self.at;
+        let mut at = start;
+        let limit = start.saturating_add(self.guesses);
+        let end = loop {
+            match self.bytes.get(at) {
+                Some(b'"') if at > start && self.is_closed(at + 1) => break at,
+                _ if at >= limit => return None,
+                None | Some(b'"' | b'\n' | b'\r') => {
+                    self.guesses = limit.saturating_sub(at);
+                    return None;
+                }
+                Some(b'\\') => at += 2,
+                Some(_) => at += 1,
+            }
+        };
+        let in_object = self.stack.last().is_some_and(|open| open.is_object);
+        if self.byte_behind(end + 1) == Some(b',')
+            && !self.comma_fits_well_below(end + 1, in_object)
+        {
+            return None;
+        }
+        let content = Span::new(start, end);
+        let text = &self.text[content.range()];
+        let word = text.bytes().all(is_word);
+        let message = format!("the string `{}` has no opening quotation mark", short(text));
+        let span = Span::new(start, end + 1);
+        self.report(span, Kind::UnquotedText, message)
+            .map(|it| it.replace("quote it", Span::empty(start), "\"", word));
+        self.at = end + 1;
+        self.push_unopened(span, content);
+        self.last_end = self.at;
+        Some(Expect::Rest)
+    }
+
     #[cold]
     fn bad_value(&mut self, byte: u8) -> Expect {
+        if self.pass_conflict_marker() {
+            return self.value_again();
+        }
         let start = self.at;
+        if !is_other_quote(self.char())
+            && !b",:{}[]".contains(&byte)
+            && let Some(expect) = self.unopened_string()
+        {
+            return expect;
+        }
         let in_object = self.stack.last().is_some_and(|open| open.is_object);
         match byte {
+            b',' if in_object && self.value_follows(start + 1) => {
+                let span = Span::new(start, start + 1);
+                self.report(span, Kind::ExtraComma, "a comma before a value")
+                    .map(|it| it.replace("delete the comma", span, "", false));
+                self.at += 1;
+                return Expect::Value;
+            }
             b',' | b'}' | b']' if in_object => {
                 let span = Span::empty(self.last_end);
                 self.report(span, Kind::MissingValue, "a member without a value");
@@ -1049,13 +1857,39 @@ impl<'s> Parser<'s> {
             b'.' | b'+' => return self.bad_number(),
             _ => {}
         }
-        if is_other_quote(self.char()) {
-            self.other_quotes(self.char());
+        let quote = self.char();
+        if is_other_quote(quote) {
+            let behind = start + quote.len_utf8();
+            let rest = self.text[behind..].trim_start_matches([' ', '\t']);
+            if rest.starts_with(['{', '[', '"', '\n', '\r']) {
+                let span = Span::new(start, behind);
+                let message = format_args!("`{quote}` stands where a value should");
+                self.report(span, Kind::Unexpected, message)
+                    .map(|it| it.replace("delete it", span, "", false));
+                self.at = behind;
+                return self.value_again();
+            }
+            self.other_quotes(quote);
             self.last_end = self.at;
             return Expect::Rest;
         }
         if is_word(byte) {
             return self.word();
+        }
+        // One character that stands before a value.
+        let behind = start + quote.len_utf8();
+        let follows = if in_object {
+            self.value_follows(behind)
+        } else {
+            self.byte_behind(behind).is_some_and(|byte| b"\"{[-0123456789".contains(&byte))
+        };
+        if follows && !self.stack.is_empty() {
+            let span = Span::new(start, behind);
+            let message = format_args!("`{quote}` stands where a value should");
+            self.report(span, Kind::Unexpected, message)
+                .map(|it| it.replace("delete it", span, "", false));
+            self.at = behind;
+            return self.value_again();
         }
         let span = self.junk();
         let message =
@@ -1066,9 +1900,36 @@ impl<'s> Parser<'s> {
         expect
     }
 
+    /// Behind what stood before a value; an element has been counted already.
+    fn value_again(&mut self) -> Expect {
+        match self.stack.last_mut() {
+            Some(open) if !open.is_object => {
+                open.count -= 1;
+                open.lost = true;
+                Expect::Element(None)
+            }
+            _ => Expect::Value,
+        }
+    }
+
+    /// Whether a value stands at `at` that is no member's name.
+    fn value_follows(&self, at: usize) -> bool {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let start = at + rest.iter().take_while(|byte| b" \t".contains(byte)).count();
+        match self.bytes.get(start) {
+            Some(b'"') => !self.opens_member(start),
+            Some(b'{' | b'[' | b'-' | b'0'..=b'9') => true,
+            _ => is_literal(self.bytes.get(start..).unwrap_or_default()),
+        }
+    }
+
     /// A word where a value should stand.
+    #[cold]
     fn word(&mut self) -> Expect {
         let start = self.at;
+        if let Some(expect) = self.unopened_string() {
+            return expect;
+        }
         let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
         let word = &self.text[start..start + len];
         let span = Span::new(start, start + len);
@@ -1113,6 +1974,9 @@ impl<'s> Parser<'s> {
     #[cold]
     fn bad_number(&mut self) -> Expect {
         let start = self.at;
+        if let Some(expect) = self.unopened_string() {
+            return expect;
+        }
         let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
         let text = &self.text[start..start + len];
         let span = Span::new(start, start + len);
@@ -1140,6 +2004,11 @@ impl<'s> Parser<'s> {
         }
         self.leaf(Tag::Invalid, span)
     }
+}
+
+fn is_literal(bytes: &[u8]) -> bool {
+    let start = bytes.iter().position(|byte| !b" \t".contains(byte)).unwrap_or(bytes.len());
+    [&b"true"[..], b"false", b"null"].iter().any(|word| bytes[start..].starts_with(word))
 }
 
 fn is_not_finite(word: &str) -> bool {
@@ -1182,6 +2051,9 @@ fn number_end(bytes: &[u8], start: usize) -> Option<(usize, usize)> {
 
 /// How JSON spells the number that `text` means in other languages, if it means one.
 fn respell(text: &str) -> Option<String> {
+    if !text.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", text.strip_prefix('+').unwrap_or(text)),

@@ -2,7 +2,7 @@
 
 use super::error::SyntaxErrorKind as Kind;
 use super::parser::Parser;
-use super::{Escape, Node, PLAIN, Spelling, Tag};
+use super::{Escape, Fault, Node, PLAIN, Spelling, Tag};
 use crate::span::Span;
 
 /// The most control characters of one string that its repair spells as escapes.
@@ -95,12 +95,21 @@ impl Parser<'_> {
 
     fn push_string(&mut self, span: Span, extra: u32) {
         let next = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { span, next, extra, tag: Tag::String, flag: false });
+        self.nodes.push(Node { span, next, extra, tag: Tag::String, flag: false, guessed: false });
     }
 
     /// A string with escapes or with something wrong.
+    #[inline(never)]
     fn unusual_string(&mut self, start: usize, name: bool) {
         let end = self.find_end(start, name);
+        if end.fault == Some(Kind::Unexpected) {
+            // The second quotation mark is the one that opens it.
+            let stray = Span::new(start, start + 1);
+            self.report(stray, Kind::Unexpected, "this quotation mark opens nothing")
+                .map(|it| it.replace("delete it", stray, "", false));
+            self.at = end.next;
+            return self.string(name);
+        }
         if end.fault.is_none() && !end.escapes && !end.controls {
             self.at = end.next;
             self.push_string(Span::new(start, end.next), PLAIN);
@@ -109,6 +118,13 @@ impl Parser<'_> {
         let span = Span::new(start, end.next.max(end.content));
         let content = Span::new(start + 1, end.content);
         let extra = self.decode(content, '"');
+        if let Some(spelling) = self.spellings.last_mut() {
+            if end.fault.is_some() {
+                spelling.fault = Fault::Guessed;
+            } else if end.controls {
+                spelling.fault = Fault::Misspelled;
+            }
+        }
         match end.fault {
             Some(Kind::UnclosedString) => {
                 self.lose();
@@ -118,13 +134,14 @@ impl Parser<'_> {
                 if swallows {
                     self.forgive();
                 }
-                let at = Span::empty(end.content);
+                // White space of other kinds may be what stands for the quotation mark.
+                let (at, quote) = self.closing_edit(content, end.next);
                 let message = "this string is not closed";
                 if let Some(error) = self.report(span, Kind::UnclosedString, message)
                     && !swallows
                     && !truncated
                 {
-                    error.replace("close it here", at, "\"", false);
+                    error.replace("close it here", at, quote, false);
                 }
             }
             Some(_) => {
@@ -145,6 +162,23 @@ impl Parser<'_> {
         }
         self.at = end.next;
         self.push_string(span, extra);
+    }
+
+    /// What closes a string that has no closing quotation mark, reading on at `next`.
+    fn closing_edit(&self, content: Span, next: usize) -> (Span, &'static str) {
+        let end = content.end as usize;
+        let text = &self.text[content.range()];
+        let slashes = |text: &str| text.len() - text.trim_end_matches('\\').len();
+        // The mark would be escaped by a backslash before it, or has been.
+        if slashes(text) % 2 == 1 {
+            return (Span::empty(end), "\\\"");
+        }
+        if let Some(before) = text.strip_suffix('"')
+            && slashes(before) % 2 == 1
+        {
+            return (Span::empty(end - 1), "\\");
+        }
+        (Span::new(end, next.max(end)), "\"")
     }
 
     /// The quotation marks in `content` that no backslash precedes.
@@ -218,7 +252,7 @@ impl Parser<'_> {
                     at += if line_end { 1 } else { 2 };
                 }
                 Some(b'\n' | b'\r') => {
-                    let Some(close) = self.closing_quote_below(at) else {
+                    let Some(close) = self.closing_quote_below(at, name) else {
                         self.truncated |= self.text[at..].trim().is_empty();
                         return self.unclosed(start, at, escapes, controls, name);
                     };
@@ -239,8 +273,14 @@ impl Parser<'_> {
         // A name is followed by a colon or by what the parser makes of it; a value by a separator.
         if matches!(bytes.get(close + 1), Some(b' ' | b'\t' | b'"' | b'/' | b'#' | b'=' | b';'))
             || looks_closed(bytes, close + 1)
+            || self.stray_follows(start, close + 1, name)
         {
             return closed;
+        }
+        let is_blank =
+            close > start + 1 && bytes[start + 1..close].iter().all(|it| b" \t".contains(it));
+        if is_blank && bytes[close + 1].is_ascii_alphanumeric() {
+            return End { next: close, fault: Some(Kind::Unexpected), ..closed };
         }
         self.glued(start, &closed, name)
     }
@@ -250,14 +290,18 @@ impl Parser<'_> {
     fn glued(&mut self, start: usize, closed: &End, name: bool) -> End {
         let bytes = self.bytes;
         let content = &self.text[start + 1..closed.content];
-        let reopened = |len: usize| End {
-            content: start + 1 + len,
-            next: start + 1 + len,
-            fault: Some(Kind::UnclosedString),
-            ..*closed
+        let reopened = |len: usize| {
+            let (content, next) = self.settle(start + 1, start + 1 + len);
+            End { content, next, fault: Some(Kind::UnclosedString), ..*closed }
         };
         let trimmed = content.trim_end();
         if name {
+            // `"id:: 1`: a colon for the quotation mark.
+            if let Some(rest) = trimmed.strip_suffix("::") {
+                let end = start + 1 + rest.len();
+                let fault = Some(Kind::UnclosedString);
+                return End { content: end, next: end + 1, fault, ..*closed };
+            }
             if let Some(colon) = content.find(':').filter(|_| !content.contains("::")) {
                 return reopened(content[..colon].trim_end().len());
             }
@@ -270,6 +314,8 @@ impl Parser<'_> {
         let mut at = closed.content + 1;
         let mut escapes = closed.escapes;
         let limit = at + self.guesses;
+        let mut first = None;
+        let in_object = self.stack.last().is_some_and(|open| open.is_object);
         while let Some(&byte) = bytes.get(at) {
             match byte {
                 b'\n' | b'\r' => break,
@@ -285,19 +331,72 @@ impl Parser<'_> {
                         return reopened(content.trim_end_matches(structure).len());
                     }
                     let fault = Some(Kind::UnescapedQuote);
-                    return End { content: at, next: at + 1, fault, escapes, ..*closed };
+                    let end = End { content: at, next: at + 1, fault, escapes, ..*closed };
+                    // A comma within the string is not followed by what follows a string.
+                    if name || next != Some(&b',') || self.comma_fits_well(at + 1, in_object) {
+                        return end;
+                    }
+                    first.get_or_insert(end);
                 }
                 _ => {}
             }
             at += 1;
         }
         self.guesses = limit.saturating_sub(at);
+        if let Some(end) = first {
+            return end;
+        }
         End { content: closed.content, next: closed.next, fault: None, ..*closed }
+    }
+
+    /// The end of an unclosed string's text that begins at `start` and ends at `end`, and where
+    /// reading goes on: past what stands there for the quotation mark.
+    fn settle(&self, start: usize, end: usize) -> (usize, usize) {
+        let text = &self.text[start..end];
+        if let Some(rest) = text.strip_suffix(['”', '“', '„', '‟']) {
+            return (start + rest.len(), end);
+        }
+        let behind = &self.text[end..];
+        let space = behind.len()
+            - behind.trim_start_matches(|c: char| c.is_whitespace() && !"\r\n".contains(c)).len();
+        let is_odd = !behind.as_bytes()[..space].iter().all(|byte| b" \t".contains(byte));
+        (end, if is_odd { end + space } else { end })
+    }
+
+    /// Whether what stands at `at`, right behind a `"`, is a slip between that string's end and the
+    /// separator, and no sign that the quotation mark belongs into the string.
+    fn stray_follows(&self, start: usize, at: usize, name: bool) -> bool {
+        /// How many bytes may be astray.
+        const LONGEST: usize = 24;
+        let bytes = self.bytes;
+        let rest = bytes.get(at..).unwrap_or_default();
+        let is_end = |byte: &u8| b"\",:}]\n\r".contains(byte);
+        let Some(len) = rest.iter().take(LONGEST).position(is_end) else { return false };
+        let stray = self.text[at..at + len].trim();
+        let end = at + len;
+        let in_object = self.stack.last().is_some_and(|open| open.is_object);
+        match rest[len] {
+            // What was to be the name reaches into its value.
+            _ if name && self.text[start + 1..at - 1].contains(':') => false,
+            b'"' if stray.chars().count() > 1 => false,
+            b'"' if name => !looks_closed(bytes, end + 1),
+            b'"' if in_object => self.opens_member(end),
+            b'"' => !looks_closed(bytes, end + 1) && looks_closed(bytes, self.string_end(end)),
+            // One character may stand for a closing bracket, too.
+            b',' if !name && stray.chars().count() == 1 => {
+                self.comma_fits_well(end, in_object) || self.comma_fits_well(end, !in_object)
+            }
+            b',' => !name && self.comma_fits_well(end, in_object),
+            b':' => name,
+            b'}' => !name && in_object && self.closer_fits_well(end),
+            b']' => !name && !in_object && self.closer_fits_well(end),
+            _ => true,
+        }
     }
 
     /// The `"` on a later line that closes a string which runs over the line end at `at`; `None`
     /// if the next `"` rather opens another string.
-    fn closing_quote_below(&self, at: usize) -> Option<usize> {
+    fn closing_quote_below(&self, at: usize, name: bool) -> Option<usize> {
         let bytes = self.bytes;
         let mut quote = at;
         loop {
@@ -313,7 +412,7 @@ impl Parser<'_> {
         let opens = lead.iter().all(|byte| b" \t{}[],:".contains(byte));
         // An opening quote is followed by its text, a closing one by a separator.
         let closes = looks_closed(bytes, quote + 1)
-            && !(opens && bytes.get(quote + 1) == Some(&b':'))
+            && !(opens && !name && bytes.get(quote + 1) == Some(&b':'))
             && !matches!(
                 lead.iter().rev().find(|byte| !b" \t".contains(byte)),
                 Some(b':' | b'{' | b'[')
@@ -337,8 +436,8 @@ impl Parser<'_> {
             // The comma was to stand behind the string.
             None => text.strip_suffix(',').map_or(text.len(), |rest| rest.trim_end().len()),
         };
-        let content = start + 1 + len;
-        End { content, next: content, fault: Some(Kind::UnclosedString), escapes, controls }
+        let (content, next) = self.settle(start + 1, start + 1 + len);
+        End { content, next, fault: Some(Kind::UnclosedString), escapes, controls }
     }
 
     /// Reads a string in quotes of another kind at `at`; it ends with its line at the latest.
@@ -376,6 +475,12 @@ impl Parser<'_> {
             self.guesses = self.guesses.saturating_sub(line_end - first);
         }
         let rest = &self.text[inner..line_end];
+        // `'H1",`: of the right kind at its end.
+        if close.is_none() {
+            let mark = rest.match_indices('"').map(|(at, _)| inner + at);
+            close =
+                mark.filter(|&at| looks_closed(self.bytes, at + 1)).map(|at| (at, at + 1)).next();
+        }
         let Some((content_end, end)) = close else {
             let text = rest.trim_end();
             let end =
@@ -388,7 +493,7 @@ impl Parser<'_> {
             self.lose();
             self.forgive();
             self.report(span, Kind::UnclosedString, "this string is not closed");
-            let extra = self.spell_as_it_is(content);
+            let extra = self.spell_as_it_is(content, Fault::Guessed);
             self.at = end;
             self.push_string(span, extra);
             return;
@@ -431,7 +536,7 @@ impl Parser<'_> {
     }
 
     /// A spelling whose value is its text.
-    pub(super) fn spell_as_it_is(&mut self, content: Span) -> u32 {
+    fn spell_as_it_is(&mut self, content: Span, fault: Fault) -> u32 {
         let start = self.decoded.len() as u32;
         self.decoded.push_str(&self.text[content.range()]);
         let escapes = self.escapes.len() as u32;
@@ -439,13 +544,28 @@ impl Parser<'_> {
             value: start..self.decoded.len() as u32,
             source: content,
             escapes: escapes..escapes,
+            fault,
         });
         self.spellings.len() as u32 - 1
     }
 
+    /// Whether what stands at `at` can follow a string.
+    pub(super) fn is_closed(&self, at: usize) -> bool {
+        looks_closed(self.bytes, at)
+    }
+
+    /// A string without its opening quotation mark.
+    pub(super) fn push_unopened(&mut self, span: Span, content: Span) {
+        let extra = self.decode(content, '"');
+        if let Some(spelling) = self.spellings.last_mut() {
+            spelling.fault = Fault::Guessed;
+        }
+        self.push_string(span, extra);
+    }
+
     /// A string that is `content` as it stands, such as a name without quotes.
     pub(super) fn push_unquoted(&mut self, content: Span) {
-        let extra = self.spell_as_it_is(content);
+        let extra = self.spell_as_it_is(content, Fault::Misspelled);
         self.push_string(content, extra);
     }
 
@@ -454,6 +574,7 @@ impl Parser<'_> {
     fn decode(&mut self, content: Span, quote: char) -> u32 {
         let value = self.decoded.len();
         let first_escape = self.escapes.len() as u32;
+        let (first_error, count) = (self.errors.len(), self.error_count());
         let end = content.end as usize;
         let text = self.text;
         let mut at = content.start as usize;
@@ -462,12 +583,53 @@ impl Parser<'_> {
             at = self.escape(at + run, end, value, quote);
         }
         self.decoded.push_str(&text[at..end]);
+        if self.errors.len() > first_error {
+            self.doubt_escapes(first_escape as usize, first_error);
+        }
         self.spellings.push(Spelling {
             value: value as u32..self.decoded.len() as u32,
             source: content,
             escapes: first_escape..self.escapes.len() as u32,
+            fault: if self.error_count() > count { Fault::Misspelled } else { Fault::None },
         });
         self.spellings.len() as u32 - 1
+    }
+
+    /// Where some backslashes of a string were not doubled, escapes that JSON does have may be slips
+    /// too: to double the bad ones alone would make a loud error a silent one.
+    #[cold]
+    fn doubt_escapes(&mut self, first_escape: usize, first_error: usize) {
+        let escapes = self.escapes.get(first_escape..).unwrap_or_default();
+        let Some((spelled, meaning)) = escapes.iter().find_map(|escape| {
+            let start = escape.source as usize;
+            let spelled = self.text.get(start..start + usize::from(escape.source_len))?;
+            let meaning = match self.bytes.get(start + 1)? {
+                b'b' => "a backspace",
+                b'f' => "a form feed",
+                b'n' => "a line feed",
+                b'r' => "a carriage return",
+                b't' => "a tab",
+                b'u' if escape.surrogate != 0 => "half a character",
+                b'u' if spelled.starts_with(r"\u00") && (spelled < r"\u0020") => {
+                    "a control character"
+                }
+                _ => return None,
+            };
+            Some((spelled, meaning))
+        }) else {
+            return;
+        };
+        let fact = format!(
+            "`{spelled}` in this string is {meaning} for JSON; its backslash probably needs doubling as well"
+        );
+        for error in self.errors.iter_mut().skip(first_error) {
+            if error.kind == Kind::BadEscape {
+                error.facts.push(fact.clone());
+                if let Some(repair) = &mut error.repair {
+                    repair.safe = false;
+                }
+            }
+        }
     }
 
     /// Decodes the escape at `at`; gives where it ends.

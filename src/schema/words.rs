@@ -18,6 +18,10 @@ const QUOTED: usize = 60;
 /// How many members or elements a container has before looking one up builds an index of them.
 const SMALL: usize = 16;
 
+/// How many errors of the validator are put into words at most; in its order, which is that of the
+/// text but for the members of one object.
+const MAX_PLACED: usize = 4 * MAX_VIOLATIONS;
+
 /// How many alternatives a note speaks of.
 const MAX_ALTERNATIVES: usize = 4;
 
@@ -209,7 +213,12 @@ pub(super) struct Writer<'d> {
     /// The members that an object lacks, by the object.
     missing: HashMap<u32, Vec<String>>,
     found: Vec<Violation>,
+    /// Violations beyond what is kept.
     dropped: usize,
+    /// What the paths of the errors start from.
+    base: Place<'d>,
+    /// Hypotheses whose violations were not listed.
+    passed: usize,
 }
 
 impl<'d> Writer<'d> {
@@ -221,15 +230,41 @@ impl<'d> Writer<'d> {
             missing: HashMap::new(),
             found: Vec::new(),
             dropped: 0,
+            base: Place { value: root, steps: Vec::new(), id: None },
+            passed: 0,
         }
     }
 
-    pub(super) fn write<'e>(
-        mut self,
-        errors: impl Iterator<Item = ValidationError<'e>>,
-    ) -> Vec<Violation> {
+    /// Whether enough was found that no more is shown.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() > MAX_VIOLATIONS
+    }
+
+    /// Counts a hypothesis with violations that are not listed.
+    pub(super) fn pass_hypothesis(&mut self) {
+        self.passed += 1;
+    }
+
+    /// Takes the errors that follow as those of one hypothesis; false if there is no such.
+    pub(super) fn enter_hypothesis(&mut self, index: usize, value: Value<'d>) -> bool {
+        let top = self.root.as_object();
+        let Some(list) = top.and_then(|top| self.member(top, "hypotheses")) else { return false };
+        let id = value.as_object().and_then(|object| self.member(object, "id"));
+        self.base = Place {
+            value,
+            steps: vec![Step::Member(list), Step::Element(index, value)],
+            id: id.and_then(|member| member.value.as_str()).map(Str::value),
+        };
+        true
+    }
+
+    pub(super) fn write<'e>(&mut self, errors: impl Iterator<Item = ValidationError<'e>>) {
         let mut placed = Vec::new();
         for error in errors {
+            if placed.len() >= MAX_PLACED {
+                self.dropped += 1;
+                continue;
+            }
             if let Some(place) = self.place(error.instance_path())
                 && !Self::is_consequence(&place, &error)
             {
@@ -241,24 +276,54 @@ impl<'d> Writer<'d> {
                 placed.push((place, error));
             }
         }
+        self.doubt_misspelled_names(&placed);
         // Unknown names first: each may be a missing one, misspelled.
         let (unknown, others): (Vec<_>, Vec<_>) =
             placed.into_iter().partition(|(_, error)| unexpected(error).is_some());
         for (place, error) in unknown.iter().chain(&others) {
             self.error(place, error, 0);
         }
-        self.finish()
     }
 
-    fn finish(self) -> Vec<Violation> {
+    /// A name that is spelled wrongly as JSON and that the schema does not know may be any name:
+    /// nothing is missing for sure where it stands.
+    fn doubt_misspelled_names(&mut self, placed: &[(Place<'d>, ValidationError<'_>)]) {
+        if self.root.document().errors().is_empty() {
+            return;
+        }
+        for (place, error) in placed {
+            let Some(object) = place.value.as_object() else { continue };
+            let mut names = unexpected(error).unwrap_or_default().iter();
+            let is_doubtful = place.value.is_guessed()
+                || names.any(|name| {
+                    self.member(object, name).is_some_and(|it| it.name.is_misspelled())
+                });
+            if is_doubtful {
+                self.missing.insert(place.value.id(), Vec::new());
+            }
+        }
+    }
+
+    /// What was found, by offset.
+    pub(super) fn finish(self) -> Vec<Violation> {
         let mut found = self.found;
         found.sort_by(|a, b| (a.span, &a.message).cmp(&(b.span, &b.message)));
         found.dedup_by(|later, first| later.span == first.span && later.message == first.message);
-        let more = self.dropped + found.len().saturating_sub(MAX_VIOLATIONS);
-        if more > 0 {
-            let span = found.get(MAX_VIOLATIONS).map_or(head(self.root), |first| first.span);
-            found.truncate(MAX_VIOLATIONS);
-            found.push(plain(span, format!("{} not shown", count(more, "more violation"))));
+        let mut more = Vec::new();
+        for (number, noun, nouns) in [
+            (self.dropped + found.len().saturating_sub(MAX_VIOLATIONS), "violation", "violations"),
+            (self.passed, "hypothesis with violations", "hypotheses with violations"),
+        ] {
+            match number {
+                0 => {}
+                1 => more.push(format!("one more {noun}")),
+                _ => more.push(format!("{number} more {nouns}")),
+            }
+        }
+        found.truncate(MAX_VIOLATIONS);
+        if let (Some(last), false) = (found.last_mut(), more.is_empty()) {
+            let are = if more.len() == 1 && more[0].starts_with("one") { "is" } else { "are" };
+            last.notes.push(format!("{} {are} not shown", more.join(" and ")));
         }
         found
     }
@@ -268,10 +333,11 @@ impl<'d> Writer<'d> {
         if place.value.document().errors().is_empty() {
             return false;
         }
-        if place.value.is_invalid() {
+        if place.value.is_invalid() || place.value.as_str().is_some_and(Str::is_guessed) {
             return true;
         }
         match error.kind() {
+            Fault::Type { .. } => place.value.is_guessed(),
             Fault::Required { .. }
             | Fault::MinItems { .. }
             | Fault::MinProperties { .. }
@@ -291,7 +357,7 @@ impl<'d> Writer<'d> {
     // Places.
 
     fn place(&mut self, path: &Location) -> Option<Place<'d>> {
-        let mut place = Place { value: self.root, steps: Vec::new(), id: None };
+        let mut place = self.base.clone();
         for segment in path.segments() {
             let step = match segment {
                 LocationSegment::Property(name) => {
@@ -566,6 +632,9 @@ impl<'d> Writer<'d> {
         let mut taken = HashSet::new();
         for name in names {
             let Some(member) = self.member(object, name) else { continue };
+            if member.name.is_misspelled() || place.value.is_guessed() {
+                continue;
+            }
             let missing =
                 self.missing.get(&place.value.id()).map(Vec::as_slice).unwrap_or_default();
             let needed =
