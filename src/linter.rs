@@ -36,7 +36,7 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
         is_checked(source, document).then(|| {
             let violations = violations(source, document, options.schema);
             let mut register = Register::read(document);
-            if !source.encoding_faults().is_empty() {
+            if !source.encoding_faults().is_empty() || !document.errors().is_empty() {
                 register.forget(|span| source.is_damaged(span));
             }
             Entry { file, source, document, violations, register }

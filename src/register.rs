@@ -66,10 +66,10 @@ impl<'d> Register<'d> {
         }
     }
 
-    /// Forgets the ids, descriptions and patterns at which `is_damaged` says that bytes were lost:
-    /// what they really say is not known, so nothing can be said of it.
+    /// Forgets the ids, descriptions and patterns whose text is not known, so that nothing is said of
+    /// it: those at which `is_damaged` says that bytes were lost, and those that are never closed.
     pub fn forget(&mut self, is_damaged: impl Fn(Span) -> bool) {
-        let keep = |text: &Str<'_>| !is_damaged(text.span());
+        let keep = |text: &Str<'_>| !text.is_guessed() && !is_damaged(text.span());
         self.family = self.family.filter(keep);
         for hypothesis in &mut self.hypotheses {
             hypothesis.id = hypothesis.id.filter(keep);

@@ -24,7 +24,7 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
         if let Some((span, words)) = &error.related {
             finding = finding.with_related(label(entry.file, *span, words.clone()));
         }
-        finding.notes.extend(error.note().map(str::to_owned));
+        finding.notes.extend(error.notes());
         findings.push(finding.with_fix(error.repair.as_ref().map(|repair| Fix {
             message: repair.message.to_owned(),
             edits: edits(entry.file, &repair.edits),

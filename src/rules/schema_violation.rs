@@ -2,7 +2,6 @@
 
 use super::{Check, Findings, FixAvailability, Level, Rule, applicability, edits, label};
 use crate::fix::Fix;
-use crate::json::SyntaxErrorKind;
 use crate::span::Span;
 use crate::workspace::{Entry, Workspace};
 
@@ -35,15 +34,8 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     }
 }
 
-/// Whether the string at `span` was not read whole: its bytes are no text, or it is never closed.
-/// `invalid-encoding` or `invalid-json` says so, and what the schema makes of the rest is no news.
+/// Whether the string at `span` has bytes that are no text: `invalid-encoding` says so, and what the
+/// schema makes of the rest is no news.
 fn is_said_already(entry: &Entry<'_>, span: Span) -> bool {
-    let is_string = entry.source.slice(span).starts_with('"');
-    let is_unclosed =
-        || {
-            entry.document.errors().iter().any(|error| {
-                error.kind == SyntaxErrorKind::UnclosedString && error.span.overlaps(span)
-            })
-        };
-    is_string && (entry.source.is_damaged(span) || is_unclosed())
+    entry.source.slice(span).starts_with('"') && entry.source.is_damaged(span)
 }
