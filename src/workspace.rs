@@ -67,7 +67,7 @@ impl<'d> Patterns<'d> {
     fn intern(entries: &mut [Entry<'d>], consumer: Consumer) -> Self {
         let slots = entries.iter().map(|entry| entry.register.slots().count()).sum();
         let mut numbers: AHashMap<&str, PatternId> = AHashMap::with_capacity(slots);
-        let mut list = Vec::new();
+        let mut list = Vec::with_capacity(slots);
         for slot in entries.iter_mut().flat_map(|entry| entry.register.slots_mut()) {
             let text = slot.text.value();
             slot.pattern = *numbers.entry(text).or_insert_with(|| {
