@@ -31,6 +31,7 @@ pub mod input;
 pub mod json;
 pub mod linter;
 pub mod output;
+pub mod overlap;
 pub mod pattern;
 pub mod register;
 pub mod report;

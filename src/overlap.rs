@@ -1,0 +1,651 @@
+//! The relation of two patterns: do they claim the same frames?
+//!
+//! A pattern is searched for, not matched from end to end, so any two patterns find a match in some long enough name. What is
+//! asked is therefore more than that, see [`Kind`]. The answer is exact for *equal*, *within* and *partial* against *none*,
+//! lookarounds, `\b`, anchors, flags and Unicode classes included, as long as the patterns are regular; where
+//! they are not it is three-valued.
+//!
+//! # Words
+//! - **Frame**: a non-empty text without control characters (Unicode category `Cc`, that is U+0000–U+001F and U+007F–U+009F). No
+//!   frame has a line feed, so `.` is any character, and `$` is the end. All verdicts are about frames only.
+//! - **A-match**: any span that A can match at all, in any way that its backtracking could go, not only in the preferred one. An atomic
+//!   group has one way only.
+//! - **Spelled out** is a character that the way matched by a literal or a class of at most 16 characters (counted over all of
+//!   Unicode, case folding included; a literal is a literal under `(?i)` too). `.`, larger classes and backreferences do not spell out, and what a
+//!   lookaround reads is not in the match.
+//! - **Identifier**: a longest run of Unicode word characters of the frame, whatever the patterns' flags.
+//!
+//! # Decisions where the definition leaves room
+//! - A landmark *inside* an identifier is where a match spells out a word character right after a word character of the same
+//!   match that it does not spell out. That it spelled something out before is not asked: `\w+_count` and `free_count|x`
+//!   have the function `free_count` in common.
+//! - The first three characters of a landmark are characters of its identifier; only an identifier's start may
+//!   have fewer.
+//! - A word part, of which a *piece* is made, is the text between two `_`, not more; the `_` itself need not be in either match.
+//! - A pattern that claims nothing has no frame in common with any: *none*.
+//! - Where an atomic group without an exact form leaves it open whether one is within the other, a confirmed frame
+//!   in common makes it *partial*; with a backreference or a conditional, or at a bound, it is *undecided*.
+//! - Patterns of the same text, spans aside, are equal even if they are not regular.
+//!
+//! # How it works
+//! ```text
+//! syntax tree ──program──► automaton with conditions on its edges, one per pattern
+//!      │                        │
+//!      │                        ├─include─► a frame that A claims and B does not? and the reverse
+//!      │                        └─shared──► else, a frame with a landmark in common?
+//!      └──matcher──► every witness is confirmed on the tree, by `landmark`'s reading of the definition
+//! ```
+//! `include` and `shared` are breadth-first searches of product automata, so a witness is a shortest one. What a lookahead
+//! asks of the text to come travels along as a Boolean formula over states (`guard`), what a lookbehind knows of the
+//! text before as a set of states (`walk`), and the letters are classes of characters that the two patterns cannot tell apart (`alphabet`).
+//! For backreferences, conditionals and some atomic groups a pattern has two automata, one that claims at least what it
+//! claims, one that claims at most that: no overlap of the former is proof of none, inclusion of the one in the
+//! other is proof of inclusion, and a witness counts once the matcher confirms it.
+//!
+//! # Witnesses
+//! A shortest frame, of the most readable letters. Then, where a wildcard leaves room, a `::` is put between names that would be glued
+//! together: inside the match for equal and within, and for partial up to the start of the shared text. After that start
+//! nothing is inserted, so that `AGXG.*FamilyCommandBuffer` and `AGXG17XFamily.*init` show
+//! `AGXG17XFamilyCommandBufferinit`.
+//!
+//! # Bounds
+//! All bounds count states, steps or places, never time, so an answer does not depend on the machine. See [`Budget`] and [`Bound`].
+//!
+//! Uses `span` and `pattern` only; knows nothing of diagnostics.
+
+mod alphabet;
+mod charset;
+mod features;
+mod guard;
+mod hash;
+mod include;
+mod index;
+mod landmark;
+pub mod matcher;
+mod program;
+mod search;
+mod shared;
+mod texts;
+mod walk;
+
+use std::fmt;
+use std::sync::OnceLock;
+
+pub use index::{Crowd, Finding, Index, Pairs, pairs};
+
+use crate::pattern::ast::Ast;
+use alphabet::Alphabet;
+use charset::CharSet;
+use landmark::Identifiers;
+use matcher::{Match, Matcher, Outcome};
+use program::{Program, Side};
+use search::Found;
+
+/// How many characters of a landmark must be shared.
+const LANDMARK: u8 = 3;
+
+/// How many characters of a piece of an identifier must be shared.
+const PIECE: u8 = 4;
+
+/// How much work one question may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// States that one search may hold: places of a product, states in the sets of the side that is made deterministic,
+    /// formulas.
+    pub states: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        // `(a|b)*a(a|b){14}` has sets of 300,000 states in all.
+        Self { states: 1_500_000 }
+    }
+}
+
+/// Why something is not known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// A pattern refers back to a group.
+    Backreference,
+    /// A pattern asks whether a group took part.
+    Conditional,
+    /// A pattern has an atomic group or a possessive repeat without an exact form.
+    Atomic,
+    /// A bound was hit.
+    Bound(Bound),
+}
+
+/// A bound that was hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// The budget of states.
+    States,
+    /// A pattern's automaton has more than 1,048,576 places or edges, repeats written out.
+    Size,
+    /// A pattern is nested more than 2,048 deep.
+    Depth,
+    /// The patterns tell apart more than 161 classes of characters beyond ASCII.
+    Characters,
+    /// A condition that lookarounds put on the text speaks of more than 1,000 states.
+    Lookarounds,
+    /// Confirming a witness took more than [`matcher::MAX_STEPS`] steps.
+    Steps,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Backreference => "a backreference is outside regular languages",
+            Self::Conditional => "a conditional group is outside regular languages",
+            Self::Atomic => {
+                "an atomic group or possessive repeat of variable width has no exact form"
+            }
+            Self::Bound(Bound::States) => "the search hit its budget of states",
+            Self::Bound(Bound::Size) => {
+                "a pattern has more than 1,048,576 places when its repeats are written out"
+            }
+            Self::Bound(Bound::Depth) => "a pattern is nested more than 2,048 deep",
+            Self::Bound(Bound::Characters) => {
+                "the patterns tell too many characters beyond ASCII apart"
+            }
+            Self::Bound(Bound::Lookarounds) => {
+                "the lookarounds depend on more than 1,000 states at once"
+            }
+            Self::Bound(Bound::Steps) => "confirming a witness took more than 2,000,000 steps",
+        })
+    }
+}
+
+/// How the claims of two patterns, A and B, lie to each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Every frame that one claims, the other claims too.
+    Equal,
+    /// Every frame that A claims, B claims too, and not the reverse: B is the broader.
+    AWithinB,
+    /// The reverse.
+    BWithinA,
+    /// Neither, but some frame has a text that both match and that names something.
+    Partial,
+    /// None of these.
+    None,
+    /// Not known, and why.
+    Undecided(Reason),
+}
+
+/// A frame that shows a relation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// The frame.
+    pub text: String,
+    /// The text that both matches cover, in scalar values; `None` if they share none.
+    pub shared: Option<(usize, usize)>,
+    /// A's match, in scalar values.
+    pub a: (usize, usize),
+    /// B's match, in scalar values.
+    pub b: (usize, usize),
+}
+
+/// The relation of two patterns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relation {
+    /// Which it is.
+    pub kind: Kind,
+    /// A frame that both claim, with every kind but *none* and *undecided*. (Only two patterns of the same text that are not regular may lack it.)
+    pub witness: Option<Witness>,
+}
+
+impl Relation {
+    fn bare(kind: Kind) -> Self {
+        Self { kind, witness: None }
+    }
+
+    /// The same, seen from the other side.
+    #[must_use]
+    pub fn flipped(mut self) -> Self {
+        self.kind = match self.kind {
+            Kind::AWithinB => Kind::BWithinA,
+            Kind::BWithinA => Kind::AWithinB,
+            kind => kind,
+        };
+        if let Some(witness) = &mut self.witness {
+            std::mem::swap(&mut witness.a, &mut witness.b);
+        }
+        self
+    }
+}
+
+/// The answer to a question about all frames.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It holds.
+    Yes,
+    /// It does not; a shortest frame that shows it.
+    No(String),
+    /// Not known, and why.
+    Undecided(Reason),
+}
+
+impl Answer {
+    fn reason(self) -> Option<Reason> {
+        match self {
+            Self::Undecided(reason) => Some(reason),
+            Self::Yes | Self::No(_) => None,
+        }
+    }
+}
+
+/// What a search for one frame came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sample {
+    /// A shortest frame of the kind.
+    Frame(String),
+    /// There is none.
+    None,
+    /// Not known, and why.
+    Undecided(Reason),
+}
+
+/// A pattern ready for questions. Making one costs about as much as a question, so keep it where there is more than one.
+#[derive(Debug)]
+pub struct Compiled<'a> {
+    ast: &'a Ast,
+    over: Result<Program, Reason>,
+    /// What it claims at least, where `over` is not exact.
+    under: Option<Result<Program, Reason>>,
+    matcher: OnceLock<Matcher>,
+    sample: OnceLock<Sample>,
+    budget: Budget,
+}
+
+impl<'a> Compiled<'a> {
+    /// Prepares a pattern.
+    pub fn new(ast: &'a Ast, budget: Budget) -> Self {
+        let over = Program::new(ast, Side::Over);
+        let under = match &over {
+            Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under)),
+            _ => None,
+        };
+        Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), budget }
+    }
+
+    /// The matcher of the pattern.
+    pub fn matcher(&self) -> &Matcher {
+        self.matcher.get_or_init(|| Matcher::new(self.ast))
+    }
+
+    /// A shortest frame that it claims.
+    pub fn sample(&self) -> &Sample {
+        self.sample.get_or_init(|| {
+            let over = match &self.over {
+                Ok(over) => over,
+                Err(reason) => return Sample::Undecided(reason.clone()),
+            };
+            let Some(alphabet) = Alphabet::new(&over.sets, &over.sets) else {
+                return Sample::Undecided(Reason::Bound(Bound::Characters));
+            };
+            let (unsure, exact) = (self.unsure(), over.inexact.is_none());
+            let mut check =
+                |text: &str| exact || matches!(self.matcher().search(text), Outcome::Match(..));
+            match include::difference(
+                over,
+                None,
+                &alphabet,
+                self.budget.states,
+                &unsure,
+                &mut check,
+            ) {
+                Found::Yes(text) => Sample::Frame(text),
+                Found::No => Sample::None,
+                Found::Unknown(reason) => Sample::Undecided(reason),
+            }
+        })
+    }
+
+    /// Whether no frame satisfies it.
+    pub fn claims_nothing(&self) -> Answer {
+        match self.sample() {
+            Sample::Frame(text) => Answer::No(text.clone()),
+            Sample::None => Answer::Yes,
+            Sample::Undecided(reason) => Answer::Undecided(reason.clone()),
+        }
+    }
+
+    /// Whether it claims every frame.
+    pub fn claims_everything(&self) -> Answer {
+        let all = match Program::of_set(CharSet::all()) {
+            Ok(all) => all,
+            Err(reason) => return Answer::Undecided(reason),
+        };
+        let mut check = |text: &str| {
+            self.is_exact()
+                || (!text.is_empty() && matches!(self.matcher().search(text), Outcome::None))
+        };
+        answer(self.search_outside(&all, &mut check))
+    }
+
+    /// Whether every frame that it claims is claimed by `other` too; if not, with a shortest frame that only it claims.
+    pub fn within(&self, other: &Compiled<'_>) -> Answer {
+        let over = match &self.over {
+            Ok(over) => over,
+            Err(reason) => return Answer::Undecided(reason.clone()),
+        };
+        if self.ast.root.kind == other.ast.root.kind {
+            return Answer::Yes;
+        }
+        // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the other lacks.
+        if let Sample::Frame(text) = self.sample()
+            && other.matcher().search(text) == Outcome::None
+        {
+            return Answer::No(text.clone());
+        }
+        if *self.sample() == Sample::None {
+            return Answer::Yes;
+        }
+        let exact = self.is_exact() && other.is_exact();
+        let mut check = |text: &str| {
+            exact
+                || (matches!(self.matcher().search(text), Outcome::Match(..))
+                    && matches!(other.matcher().search(text), Outcome::None))
+        };
+        answer(other.search_outside(over, &mut check))
+    }
+
+    /// A frame that `a` claims and this pattern does not.
+    fn search_outside(&self, a: &Program, check: &mut dyn FnMut(&str) -> bool) -> Found {
+        let under = match self.under.as_ref().unwrap_or(&self.over) {
+            Ok(under) => under,
+            Err(reason) => return Found::Unknown(reason.clone()),
+        };
+        let Some(alphabet) = Alphabet::new(&a.sets, &under.sets) else {
+            return Found::Unknown(Reason::Bound(Bound::Characters));
+        };
+        let unsure = a.inexact.clone().unwrap_or_else(|| self.unsure());
+        include::difference(a, Some(under), &alphabet, self.budget.states, &unsure, check)
+    }
+
+    /// Whether its automaton is exact: no backreference or conditional, and no atomic group without an exact form. Where
+    /// it is not, an answer may be undecided, and a frame may not be a shortest one.
+    pub fn is_exact(&self) -> bool {
+        self.under.is_none()
+    }
+
+    /// Why an answer about it may not be known.
+    fn unsure(&self) -> Reason {
+        match &self.over {
+            Ok(program) => program.inexact.clone().unwrap_or(Reason::Bound(Bound::Steps)),
+            Err(reason) => reason.clone(),
+        }
+    }
+
+    fn has_wildcard(&self) -> bool {
+        self.over.as_ref().is_ok_and(Program::has_wildcard)
+    }
+}
+
+fn answer(found: Found) -> Answer {
+    match found {
+        Found::No => Answer::Yes,
+        Found::Yes(text) => Answer::No(text),
+        Found::Unknown(reason) => Answer::Undecided(reason),
+    }
+}
+
+/// The relation of `a` and `b`.
+pub fn relation(a: &Ast, b: &Ast, budget: Budget) -> Relation {
+    relate(&Compiled::new(a, budget), &Compiled::new(b, budget))
+}
+
+/// [`relation`] of two patterns that are ready; a search may cost what the first one's budget says.
+pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
+    let (a_over, b_over) = match (&a.over, &b.over) {
+        (Ok(a), Ok(b)) => (a, b),
+        (Err(reason), _) | (_, Err(reason)) => {
+            return Relation::bare(Kind::Undecided(reason.clone()));
+        }
+    };
+    if a.ast.root.kind == b.ast.root.kind
+        || *a.sample() == Sample::None
+        || *b.sample() == Sample::None
+    {
+        return match a.sample() {
+            Sample::None => Relation::bare(Kind::None),
+            _ if *b.sample() == Sample::None => Relation::bare(Kind::None),
+            _ => common(a, b, Kind::Equal),
+        };
+    }
+    let (a_in_b, b_in_a) = (a.within(b), b.within(a));
+    match (&a_in_b, &b_in_a) {
+        (Answer::Yes, Answer::Yes) => return common(a, b, Kind::Equal),
+        (Answer::Yes, Answer::No(_)) => return common(a, b, Kind::AWithinB),
+        (Answer::No(_), Answer::Yes) => return common(b, a, Kind::AWithinB).flipped(),
+        // Equal or within: not partial at any rate.
+        (Answer::Yes, Answer::Undecided(reason)) | (Answer::Undecided(reason), Answer::Yes) => {
+            return Relation::bare(Kind::Undecided(reason.clone()));
+        }
+        _ => {}
+    }
+    let Some(alphabet) = Alphabet::new(&a_over.sets, &b_over.sets) else {
+        return Relation::bare(Kind::Undecided(Reason::Bound(Bound::Characters)));
+    };
+    let unsure =
+        a_over.inexact.clone().or(b_over.inexact.clone()).unwrap_or(Reason::Bound(Bound::Steps));
+    let mut witness = None;
+    let mut check = |text: &str| {
+        witness = partial_witness(a, b, text);
+        witness.is_some()
+    };
+    let found = shared::shared(a_over, b_over, &alphabet, a.budget.states, &unsure, &mut check);
+    match found {
+        Found::Yes(_) => match [a_in_b, b_in_a].into_iter().find_map(Answer::reason) {
+            // A claim in common is proven, and that is what matters.
+            None | Some(Reason::Atomic) => Relation { kind: Kind::Partial, witness },
+            Some(reason) => Relation::bare(Kind::Undecided(reason)),
+        },
+        Found::Unknown(reason) => Relation::bare(Kind::Undecided(reason)),
+        Found::No => match (a_in_b, b_in_a) {
+            (Answer::No(_), Answer::No(_)) => Relation::bare(Kind::None),
+            (Answer::Undecided(reason), _) | (_, Answer::Undecided(reason)) => {
+                Relation::bare(Kind::Undecided(reason))
+            }
+            // One is settled and the other would have been returned above.
+            _ => Relation::bare(Kind::Undecided(unsure)),
+        },
+    }
+}
+
+/// The relation `kind`, where all that `a` claims `b` claims too.
+fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind) -> Relation {
+    let text = match a.sample() {
+        Sample::Frame(text) => text,
+        Sample::None => return Relation::bare(Kind::None),
+        Sample::Undecided(_) if kind == Kind::Equal && !a.is_exact() => {
+            return Relation::bare(Kind::Equal);
+        }
+        Sample::Undecided(reason) => return Relation::bare(Kind::Undecided(reason.clone())),
+    };
+    let chars: Vec<char> = text.chars().collect();
+    let readable = if a.has_wildcard() { readable_sample(a, &chars) } else { None };
+    let witness = readable
+        .and_then(|chars| common_witness(a, b, &chars))
+        .or_else(|| common_witness(a, b, &chars));
+    match witness {
+        Some(witness) => Relation { kind, witness: Some(witness) },
+        None => Relation::bare(Kind::Undecided(Reason::Bound(Bound::Steps))),
+    }
+}
+
+/// The sample with `::` where a wildcard of the pattern matched nothing between two words.
+fn readable_sample(a: &Compiled<'_>, frame: &[char]) -> Option<Vec<char>> {
+    let mut best = None;
+    let mut frame = frame.to_vec();
+    let mut at = 1;
+    while at < frame.len() {
+        let words = Identifiers::new(&frame);
+        if words.is_word(at - 1) && words.is_word(at) {
+            let mut longer = frame.clone();
+            longer.splice(at..at, [':', ':']);
+            let fits = a.matcher().all_matches(&longer)?.iter().any(|m| {
+                let spelled = |place: usize| {
+                    place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
+                };
+                spelled(at - 1) == Some(true)
+                    && spelled(at) == Some(false)
+                    && spelled(at + 1) == Some(false)
+                    && spelled(at + 2) == Some(true)
+            });
+            if fits {
+                frame = longer;
+                best = Some(frame.clone());
+                at += 2;
+            }
+        }
+        at += 1;
+    }
+    best
+}
+
+/// A frame that both claim, with the two matches that share the most.
+fn common_witness(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<Witness> {
+    let (Outcome::Match(a_start, a_end), Outcome::Match(b_start, b_end)) =
+        (a.matcher().search_chars(frame), b.matcher().search_chars(frame))
+    else {
+        return None;
+    };
+    let mut best = ((a_start, a_end), (b_start, b_end));
+    let overlap =
+        |(a, b): ((usize, usize), (usize, usize))| a.1.min(b.1).saturating_sub(a.0.max(b.0));
+    if overlap(best) < (a_end - a_start).min(b_end - b_start)
+        && let (Some(a), Some(b)) = (a.matcher().all_matches(frame), b.matcher().all_matches(frame))
+        && a.len().saturating_mul(b.len()) <= 1_000_000
+    {
+        for a in &a {
+            for b in &b {
+                let pair = ((a.start, a.end), (b.start, b.end));
+                if overlap(pair) > overlap(best) {
+                    best = pair;
+                }
+            }
+        }
+    }
+    let (a, b) = best;
+    Some(witness(frame, a, b))
+}
+
+fn witness(frame: &[char], a: (usize, usize), b: (usize, usize)) -> Witness {
+    let shared = (a.0.max(b.0), a.1.min(b.1));
+    Witness { text: frame.iter().collect(), shared: (shared.0 < shared.1).then_some(shared), a, b }
+}
+
+/// The pair of matches of a frame that overlap in part, if there is one; of several, one with the most text in common.
+fn partial_matches(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<(Match, Match)> {
+    let (a, b) = (a.matcher().all_matches(frame)?, b.matcher().all_matches(frame)?);
+    let words = Identifiers::new(frame);
+    let mut best: Option<(&Match, &Match)> = None;
+    let size = |(a, b): (&Match, &Match)| {
+        let shared = a.end.min(b.end).saturating_sub(a.start.max(b.start));
+        (shared, usize::MAX - (a.end - a.start) - (b.end - b.start))
+    };
+    for a in &a {
+        for b in &b {
+            if best.is_none_or(|best| size((a, b)) > size(best)) && words.overlap(a, b) {
+                best = Some((a, b));
+            }
+        }
+    }
+    best.map(|(a, b)| (a.clone(), b.clone()))
+}
+
+/// Confirms that two patterns overlap in part on a frame, and makes it readable.
+fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str) -> Option<Witness> {
+    let mut frame: Vec<char> = text.chars().collect();
+    let mut best = partial_matches(a, b, &frame)?;
+    // Only the match that begins first has text before the shared one.
+    let earlier = if best.0.start < best.1.start { a } else { b };
+    if earlier.has_wildcard() {
+        let mut at = best.0.start.min(best.1.start) + 1;
+        while at <= best.0.start.max(best.1.start) {
+            match separate(a, b, &frame, &best, at) {
+                Some((longer, pair)) => {
+                    (frame, best) = (longer, pair);
+                    at += 3;
+                }
+                None => at += 1,
+            }
+        }
+    }
+    Some(witness(&frame, (best.0.start, best.0.end), (best.1.start, best.1.end)))
+}
+
+/// The frame with a `::` at a place up to the start of the shared text, if two words are glued together there and a wildcard takes it.
+///
+/// Where one match begins in what the other one spells out before its wildcard, the letters that they have in common
+/// are written twice: `norm_addispatch` is `norm_add` and `dispatch`.
+fn separate(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    frame: &[char],
+    best: &(Match, Match),
+    at: usize,
+) -> Option<(Vec<char>, (Match, Match))> {
+    let words = Identifiers::new(frame);
+    if !(words.is_word(at - 1) && words.is_word(at)) {
+        return None;
+    }
+    let start = best.0.start.max(best.1.start);
+    let end = best.0.end.min(best.1.end);
+    let (earlier, pattern) = if best.0.start < best.1.start { (&best.0, a) } else { (&best.1, b) };
+    let common = if at == start {
+        earlier.spelled.iter().skip(at - earlier.start).take_while(|&&spelled| spelled).count()
+    } else {
+        0
+    };
+    let mut longer = frame.get(..at + common)?.to_vec();
+    longer.extend([':', ':']);
+    longer.extend_from_slice(frame.get(at..)?);
+    if !matches!(pattern.matcher().search_chars(&longer), Outcome::Match(..)) {
+        return None;
+    }
+    let pair = partial_matches(a, b, &longer)?;
+    let spelled = |m: &Match, place: usize| {
+        place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
+    };
+    let either = |place, what| {
+        spelled(&pair.0, place) == Some(what) || spelled(&pair.1, place) == Some(what)
+    };
+    let at = at + common;
+    let same = longer.get(pair.0.start.max(pair.1.start)..pair.0.end.min(pair.1.end))
+        == frame.get(start..end);
+    let fits =
+        either(at - 1, true) && either(at, false) && either(at + 1, false) && either(at + 2, true);
+    (same && fits).then_some((longer, pair))
+}
+
+/// A shortest frame that `a` claims and `b` does not.
+pub fn difference_witness(a: &Ast, b: &Ast, budget: Budget) -> Sample {
+    match within(a, b, budget) {
+        Answer::Yes => Sample::None,
+        Answer::No(text) => Sample::Frame(text),
+        Answer::Undecided(reason) => Sample::Undecided(reason),
+    }
+}
+
+/// Whether every frame that `a` claims is claimed by `b` too; if not, with a shortest frame that only `a` claims.
+pub fn within(a: &Ast, b: &Ast, budget: Budget) -> Answer {
+    Compiled::new(a, budget).within(&Compiled::new(b, budget))
+}
+
+/// Whether a pattern claims every frame; if not, with a shortest one that it does not claim.
+pub fn claims_everything(ast: &Ast, budget: Budget) -> Answer {
+    Compiled::new(ast, budget).claims_everything()
+}
+
+/// Whether no frame satisfies a pattern; if one does, with a shortest.
+pub fn claims_nothing(ast: &Ast, budget: Budget) -> Answer {
+    Compiled::new(ast, budget).claims_nothing()
+}
+
+/// A shortest frame that a pattern claims, of readable letters.
+pub fn sample(ast: &Ast, budget: Budget) -> Sample {
+    Compiled::new(ast, budget).sample().clone()
+}

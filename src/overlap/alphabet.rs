@@ -1,0 +1,366 @@
+//! The letters that a pair of patterns can tell apart.
+//!
+//! Whatever sets of characters two patterns use, most characters behave alike under all of them. The
+//! product automata walk over **symbols**: one for each printable ASCII character and one for each class
+//! of the others, and of these only the *live* ones, one for each class of characters that are in the
+//! same sets of both patterns, and alike in being word characters (`\w`, and `\w` under `(?a)`) and `_`. (Those classes
+//! are the minterms of D'Antoni and Veanes, *Minimization of symbolic automata*, 2014.)
+//!
+//! Invariants: control characters (Unicode category `Cc`) have no symbol, since no frame has them. Symbols are numbered from
+//! the most to the least readable, so that the first witness found among the shortest ones is the most readable.
+//! Uses `charset`.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::charset::{CharSet, is_word, perl};
+use crate::pattern::ast::PerlClass;
+
+/// How many symbols an alphabet can have.
+const MAX_SYMBOLS: usize = 256;
+
+/// The printable ASCII characters, from the most to the least readable in a name.
+const ASCII: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.-<>$ ()[]{},;&*=+@#!?/|'\"%^~`\\";
+
+/// The symbol of `_`.
+const UNDERSCORE: u8 = 62;
+
+/// The number of symbols that stand for one ASCII character each.
+const ASCII_COUNT: usize = 95;
+
+/// A number of a symbol.
+pub(crate) type Symbol = u8;
+
+/// A set of symbols.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct Mask([u64; 4]);
+
+impl Mask {
+    /// Adds a symbol.
+    pub(crate) fn add(&mut self, symbol: usize) {
+        self.0[symbol >> 6 & 3] |= 1 << (symbol & 63);
+    }
+
+    /// Whether the symbol is in it.
+    pub(crate) fn has(&self, symbol: Symbol) -> bool {
+        self.0[usize::from(symbol >> 6)] >> (symbol & 63) & 1 == 1
+    }
+
+    /// The symbols of both.
+    pub(crate) fn or(self, other: Self) -> Self {
+        let (a, b) = (self.0, other.0);
+        Self([a[0] | b[0], a[1] | b[1], a[2] | b[2], a[3] | b[3]])
+    }
+
+    /// The symbols that both have.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let (a, b) = (self.0, other.0);
+        Self([a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]])
+    }
+
+    /// Its symbols, the most readable first.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Symbol> {
+        self.0.into_iter().enumerate().flat_map(|(i, mut word)| {
+            std::iter::from_fn(move || {
+                if word == 0 {
+                    return None;
+                }
+                let bit = word.trailing_zeros();
+                word &= word - 1;
+                Some((i * 64) as u8 + bit as u8)
+            })
+        })
+    }
+}
+
+/// The classes of the characters beyond ASCII that the usual sets (`\w`, `\d`, `\s`, `.`, negated ASCII sets) tell apart:
+/// letters, digits, spaces, and the rest.
+fn usual() -> &'static [(CharSet, char); 4] {
+    static CLASSES: OnceLock<[(CharSet, char); 4]> = OnceLock::new();
+    CLASSES.get_or_init(|| {
+        let beyond = CharSet::new(vec![(0xA0, 0xD7FF), (0xE000, 0x10_FFFF)]);
+        let (word, digit, space) = (
+            perl(PerlClass::Word, false),
+            perl(PerlClass::Digit, false),
+            perl(PerlClass::Space, false),
+        );
+        [
+            (word.intersection(&digit.complement()).intersection(&beyond), 'é'),
+            (digit.intersection(&beyond), '\u{663}'),
+            (space.intersection(&beyond), '\u{2003}'),
+            (word.union(space).complement().intersection(&beyond), '→'),
+        ]
+    })
+}
+
+/// The sets that one pattern uses, and how they divide the usual symbols.
+#[derive(Debug, Clone)]
+pub(crate) struct Sets {
+    /// The sets, each once.
+    all: Vec<CharSet>,
+    /// For each set its usual symbols; right only if `usual`.
+    masks: Vec<Mask>,
+    /// Whether the usual symbols are enough for all of the sets.
+    usual: bool,
+    /// For each usual symbol the class of symbols that are in the same sets.
+    classes: [u16; ASCII_COUNT + 4],
+}
+
+impl Sets {
+    /// Prepares the sets of a pattern.
+    pub(crate) fn new(sets: Vec<CharSet>) -> Self {
+        let mut all_usual = true;
+        let masks: Vec<Mask> = sets
+            .iter()
+            .map(|set| {
+                let mut mask = ascii_mask(set);
+                let last = set.ranges().last().copied().unwrap_or_default();
+                if last.0 <= 0xA0 && last.1 == 0x10_FFFF {
+                    (0..4).for_each(|i| mask.add(ASCII_COUNT + i));
+                } else if last.1 > 0x9F {
+                    for (i, (class, _)) in usual().iter().enumerate() {
+                        let shared = class.intersection(set);
+                        if shared == *class {
+                            mask.add(ASCII_COUNT + i);
+                        } else if !shared.ranges().is_empty() {
+                            all_usual = false;
+                        }
+                    }
+                }
+                mask
+            })
+            .collect();
+        let mut classes = [0; ASCII_COUNT + 4];
+        let mut ids = HashMap::new();
+        for mask in &masks {
+            ids.clear();
+            for (symbol, class) in classes.iter_mut().enumerate() {
+                let next = ids.len() as u16;
+                *class = *ids.entry((*class, mask.has(symbol as u8))).or_insert(next);
+            }
+        }
+        Self { all: sets, masks, usual: all_usual, classes }
+    }
+
+    /// A set by its number.
+    pub(crate) fn get(&self, number: u32) -> Option<&CharSet> {
+        self.all.get(number as usize)
+    }
+}
+
+/// The ASCII symbols of a set.
+fn ascii_mask(set: &CharSet) -> Mask {
+    let mut mask = Mask::default();
+    if let [(start, end)] = set.ranges()
+        && start == end
+    {
+        if let Some(symbol) = char::from_u32(*start).and_then(|c| ASCII.find(c)) {
+            mask.add(symbol);
+        }
+        return mask;
+    }
+    for (symbol, c) in ASCII.chars().enumerate() {
+        if set.has(c) {
+            mask.add(symbol);
+        }
+    }
+    mask
+}
+
+/// The alphabet of a pair of patterns.
+#[derive(Debug)]
+pub(crate) struct Alphabet {
+    /// For each symbol a character that it stands for.
+    chars: Vec<char>,
+    /// The symbols that are enough to try.
+    pub(crate) live: Mask,
+    /// Those that stand for word characters.
+    word: Mask,
+    /// Those that stand for word characters under `(?a)`.
+    ascii_word: Mask,
+    /// For each side, for each of its sets the symbols in it.
+    masks: [Vec<Mask>; 2],
+}
+
+impl Alphabet {
+    /// The alphabet of two patterns; `None` if they use more characters beyond ASCII, each in its own way, than
+    /// there are symbols.
+    pub(crate) fn new(a: &Sets, b: &Sets) -> Option<Self> {
+        let mut word = Mask::default();
+        let mut ascii_word = Mask::default();
+        for (symbol, c) in ASCII.chars().enumerate() {
+            if is_word(c, true) {
+                word.add(symbol);
+                ascii_word.add(symbol);
+            }
+        }
+        let mut chars: Vec<char> = ASCII.chars().collect();
+        let mut masks = [a.masks.clone(), b.masks.clone()];
+        if a.usual && b.usual {
+            chars.extend(usual().iter().map(|&(_, c)| c));
+            word.add(ASCII_COUNT);
+            word.add(ASCII_COUNT + 1);
+        } else {
+            for side in &mut masks {
+                side.clear();
+            }
+            for (side, sets) in masks.iter_mut().zip([a, b]) {
+                side.extend(sets.all.iter().map(ascii_mask));
+            }
+            for class in beyond_ascii(a, b) {
+                let symbol = chars.len();
+                if symbol == MAX_SYMBOLS {
+                    return None;
+                }
+                chars.push(class.sample);
+                if is_word(class.sample, false) {
+                    word.add(symbol);
+                }
+                for (side, sets) in masks.iter_mut().zip([a, b]) {
+                    for (mask, set) in side.iter_mut().zip(&sets.all) {
+                        if set.has(class.sample) {
+                            mask.add(symbol);
+                        }
+                    }
+                }
+            }
+        }
+        let mut live = Mask::default();
+        let mut seen = Vec::with_capacity(64);
+        for symbol in 0..chars.len() {
+            if symbol >= ASCII_COUNT && !(a.usual && b.usual) {
+                live.add(symbol);
+                continue;
+            }
+            let (at, kind) = (symbol as u8, symbol == usize::from(UNDERSCORE));
+            let key =
+                (a.classes[symbol], b.classes[symbol], word.has(at), ascii_word.has(at), kind);
+            if !seen.contains(&key) {
+                seen.push(key);
+                live.add(symbol);
+            }
+        }
+        Some(Self { chars, live, word, ascii_word, masks })
+    }
+
+    /// The symbols of a set of one side, 0 or 1.
+    pub(crate) fn mask(&self, side: usize, set: u32) -> Mask {
+        self.masks[side & 1].get(set as usize).copied().unwrap_or_default()
+    }
+
+    /// The character shown for a symbol.
+    pub(crate) fn char(&self, symbol: Symbol) -> char {
+        self.chars.get(usize::from(symbol)).copied().unwrap_or('?')
+    }
+
+    /// Whether it stands for word characters.
+    pub(crate) fn is_word(&self, symbol: Symbol) -> bool {
+        self.word.has(symbol)
+    }
+
+    /// Whether it stands for word characters under `(?a)`.
+    pub(crate) fn is_ascii_word(&self, symbol: Symbol) -> bool {
+        self.ascii_word.has(symbol)
+    }
+
+    /// Whether it is `_`.
+    pub(crate) fn is_underscore(symbol: Symbol) -> bool {
+        symbol == UNDERSCORE
+    }
+}
+
+/// A class of characters beyond ASCII that all sets treat alike.
+struct Beyond {
+    sample: char,
+}
+
+/// The classes of the characters beyond ASCII under the sets of both patterns and the usual ones.
+fn beyond_ascii(a: &Sets, b: &Sets) -> Vec<Beyond> {
+    let sets: Vec<&CharSet> = a
+        .all
+        .iter()
+        .chain(&b.all)
+        .filter(|set| set.ranges().last().is_some_and(|&(_, end)| end > 0x9F))
+        .chain(usual().iter().map(|(class, _)| class))
+        .collect();
+    let mut cuts = vec![0xA0, 0xD800, 0xE000];
+    for set in &sets {
+        for &(start, end) in set.ranges() {
+            cuts.extend([start, end + 1].into_iter().filter(|&cut| cut > 0xA0 && cut <= 0x10_FFFF));
+        }
+    }
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts.retain(|&cut| !(0xD800..0xE000).contains(&cut));
+    let mut class_of = vec![0u32; cuts.len()];
+    let mut ids = HashMap::new();
+    for set in &sets {
+        ids.clear();
+        let mut ranges = set.ranges().iter().peekable();
+        for (cut, class) in cuts.iter().zip(&mut class_of) {
+            while ranges.peek().is_some_and(|range| range.1 < *cut) {
+                ranges.next();
+            }
+            let inside = ranges.peek().is_some_and(|range| range.0 <= *cut);
+            let next = ids.len() as u32;
+            *class = *ids.entry((*class, inside)).or_insert(next);
+        }
+    }
+    let mut samples: Vec<Option<char>> = Vec::new();
+    for (&cut, &class) in cuts.iter().zip(&class_of) {
+        let class = class as usize;
+        if samples.len() <= class {
+            samples.resize(class + 1, None);
+        }
+        let better = match samples[class] {
+            None => true,
+            Some(old) => !old.is_lowercase() && char::from_u32(cut).is_some_and(char::is_lowercase),
+        };
+        if better {
+            samples[class] = char::from_u32(cut).or(samples[class]);
+        }
+    }
+    samples.into_iter().flatten().map(|sample| Beyond { sample }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_printable_ascii_character_has_one_symbol() {
+        let mut all: Vec<char> = ASCII.chars().collect();
+        all.sort_unstable();
+        assert_eq!(all, (' '..='~').collect::<Vec<_>>());
+        assert_eq!(ASCII.find('_'), Some(usize::from(UNDERSCORE)));
+        for (class, sample) in usual() {
+            assert!(class.has(*sample));
+        }
+    }
+
+    #[test]
+    fn letters_that_no_set_tells_apart_are_tried_once() {
+        let sets = Sets::new(vec![CharSet::single('x'), CharSet::all()]);
+        let alphabet = Alphabet::new(&sets, &sets).unwrap();
+        // x, other word characters, `_`, the rest, and word characters beyond ASCII.
+        assert_eq!(alphabet.live.iter().count(), 5);
+    }
+
+    #[test]
+    fn characters_beyond_ascii_get_symbols_where_a_set_needs_them() {
+        let sets = Sets::new(vec![CharSet::single('é'), CharSet::new(vec![(0xE0, 0xFF)])]);
+        let alphabet = Alphabet::new(&sets, &sets).unwrap();
+        let symbols: Vec<Symbol> =
+            alphabet.live.iter().filter(|&symbol| alphabet.mask(0, 1).has(symbol)).collect();
+        let special = |symbol: &Symbol| alphabet.mask(0, 0).has(*symbol);
+        assert_eq!(
+            symbols
+                .iter()
+                .filter(|symbol| special(symbol))
+                .map(|&s| alphabet.char(s))
+                .collect::<Vec<_>>(),
+            ['é']
+        );
+        assert!(symbols.iter().any(|symbol| !special(symbol)));
+    }
+}

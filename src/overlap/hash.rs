@@ -1,0 +1,59 @@
+//! Hash maps with a fast hash for small keys of our own making.
+//!
+//! The keys are numbers that the engine itself hands out, never text from outside, so nobody can
+//! choose them to collide. Uses nothing of the crate.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map with the fast hash.
+pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
+
+/// A set with the fast hash.
+pub(crate) type Set<K> = HashSet<K, BuildHasherDefault<Mix>>;
+
+/// Multiplies and rotates, one word at a time.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Mix(u64);
+
+impl Mix {
+    fn mix(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        // The table takes the low bits, and multiplication leaves the good ones at the top.
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.mix(u64::from_le_bytes(word));
+        }
+        self.mix(bytes.len() as u64);
+    }
+
+    fn write_u8(&mut self, n: u8) {
+        self.mix(u64::from(n));
+    }
+
+    fn write_u16(&mut self, n: u16) {
+        self.mix(u64::from(n));
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.mix(u64::from(n));
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.mix(n);
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.mix(n as u64);
+    }
+}

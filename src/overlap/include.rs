@@ -1,0 +1,328 @@
+//! Inclusion: is there a frame that A claims and B does not?
+//!
+//! A product of A, which stays nondeterministic (one state, and the formula that its lookaheads still ask for), and B, which is made
+//! deterministic on the fly: the set of all states that it can be in, each with its formula. Once B claims a frame it claims
+//! every longer one, unless something looks at what follows, so such a branch is cut; that keeps the product small.
+//! The first frame found is a shortest. A B that claims nothing makes it a search for a shortest frame that A claims.
+//!
+//! Sets of B are compared by antichains (De Wulf, Doyen, Henzinger, Raskin, *Antichains: a new algorithm for checking
+//! universality of finite automata*, 2006) where the product grows large: a place with more of B's states than one seen
+//! before with the same state of A leads to nothing new.
+//! Uses `walk`, `search`.
+
+use std::rc::Rc;
+
+use super::alphabet::{Alphabet, Mask};
+use super::guard::Guard;
+use super::hash::Map;
+use super::program::{MATCH, Program};
+use super::search::{Found, Frontier};
+use super::walk::{Context, Place, Prev, START, Threads, Walker, prev_of};
+use super::{Bound, Reason};
+
+/// A has not begun its match.
+const BEFORE: u32 = u32::MAX;
+/// A has matched.
+const DONE: u32 = u32::MAX - 1;
+/// How many frames are offered to `check` before the search gives up.
+const MAX_REFUSED: usize = 200;
+/// From how many places on antichains are worth their price.
+const ANTICHAIN_FROM: usize = 2_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Node {
+    prev: Prev,
+    state: u32,
+    guard: Guard,
+    context: Context,
+    others: u32,
+    other_context: Context,
+}
+
+/// B as a deterministic automaton, built as far as it is walked.
+struct Deterministic<'a> {
+    walker: Walker<'a>,
+    sets: Vec<Rc<Threads>>,
+    numbers: Map<Rc<Threads>, u32>,
+    steps: Map<(u32, Place), Option<(u32, Context)>>,
+    /// All states in all sets: what counts against the budget.
+    size: usize,
+}
+
+impl<'a> Deterministic<'a> {
+    fn new(walker: Walker<'a>) -> Self {
+        let empty = Rc::new(Threads::new());
+        Self {
+            walker,
+            sets: vec![empty.clone()],
+            numbers: Map::from_iter([(empty, 0)]),
+            steps: Map::default(),
+            size: 0,
+        }
+    }
+
+    /// The set after the next character, or at the frame's end; `None` once B claims the frame.
+    fn step(&mut self, set: u32, place: Place) -> Option<(u32, Context)> {
+        if let Some(&known) = self.steps.get(&(set, place)) {
+            return known;
+        }
+        let mut threads = self.sets.get(set as usize).map(|set| set.to_vec()).unwrap_or_default();
+        let pending = match threads.last() {
+            Some(&(MATCH, guard)) => {
+                threads.pop();
+                self.walker.step(guard, place)
+            }
+            _ => Guard::FALSE,
+        };
+        let start = self.walker.program.start;
+        if let Err(at) = threads.binary_search_by_key(&start, |thread| thread.0) {
+            threads.insert(at, (start, Guard::TRUE));
+        } else if let Ok(at) = threads.binary_search_by_key(&start, |thread| thread.0) {
+            threads[at].1 = Guard::TRUE;
+        }
+        let (mut after, matched) = self.walker.step_threads(&threads, place);
+        let program = self.walker.program;
+        let worse = |&(state, guard): &(u32, Guard)| {
+            let Some(better) = program.better(state) else { return false };
+            after.binary_search(&(better, guard)).is_ok()
+                || after.binary_search(&(better, Guard::TRUE)).is_ok()
+        };
+        if after.iter().any(worse) {
+            after = after.iter().copied().filter(|thread| !worse(thread)).collect();
+        }
+        let claimed = self.walker.guards.or(pending, matched);
+        let sure = after
+            .iter()
+            .any(|&(state, guard)| guard == Guard::TRUE && self.walker.program.accepts(state));
+        let stepped = if claimed == Guard::TRUE || (sure && place.next.is_some()) {
+            None
+        } else {
+            if claimed != Guard::FALSE {
+                after.push((MATCH, claimed));
+            }
+            let context = if place.next.is_some() { self.walker.next_context(place) } else { 0 };
+            Some((self.number(after), context))
+        };
+        self.steps.insert((set, place), stepped);
+        stepped
+    }
+
+    fn number(&mut self, set: Threads) -> u32 {
+        let set = Rc::new(set);
+        if let Some(&known) = self.numbers.get(&set) {
+            return known;
+        }
+        let number = self.sets.len() as u32;
+        self.size += set.len() + 1;
+        self.sets.push(set.clone());
+        self.numbers.insert(set, number);
+        number
+    }
+
+    /// Whether all of one set's states are in the other, no condition harder.
+    fn is_subset(&self, small: u32, large: u32) -> bool {
+        let (Some(small), Some(large)) =
+            (self.sets.get(small as usize), self.sets.get(large as usize))
+        else {
+            return false;
+        };
+        let mut rest = large.iter();
+        small.iter().all(|thread| rest.any(|other| other == thread))
+    }
+}
+
+/// Looks for a shortest frame that `a` claims and `b` does not.
+///
+/// `check` is asked about each frame found; if it refuses, the search goes on, but can no longer say that there is none: then
+/// the answer is `unsure`. `budget` counts states.
+pub(crate) fn difference(
+    a: &Program,
+    b: Option<&Program>,
+    alphabet: &Alphabet,
+    budget: usize,
+    unsure: &Reason,
+    check: &mut dyn FnMut(&str) -> bool,
+) -> Found {
+    let mut left = Walker::new(a, alphabet, 0);
+    // Then a frame without what stands before A's match does as well; it must have a character though.
+    let skip_before = a.ignores_left()
+        && b.is_none_or(Program::ignores_left)
+        && a.edges(a.start).iter().all(|edge| edge.target != MATCH);
+    let mut right = b.map(|b| Deterministic::new(Walker::new(b, alphabet, 1)));
+    let exact = a.inexact.is_none() && b.is_none_or(|b| b.inexact.is_none());
+    let mut chains: Map<Node, Vec<(u32, u32)>> = Map::default();
+    let mut refused = 0;
+    let first = Node {
+        prev: START,
+        state: BEFORE,
+        guard: Guard::TRUE,
+        context: 0,
+        others: 0,
+        other_context: 0,
+    };
+    let mut frontier = Frontier::new(first, exact);
+    let mut next: Vec<(u32, Guard)> = Vec::new();
+    while let Some((number, node)) = frontier.pop() {
+        let used = frontier.len()
+            + left.size()
+            + right.as_ref().map_or(0, |right| right.size + right.walker.size());
+        if used > budget {
+            return Found::Unknown(Reason::Bound(Bound::States));
+        }
+        if left.guards.overflow || right.as_ref().is_some_and(|right| right.walker.guards.overflow)
+        {
+            return Found::Unknown(Reason::Bound(Bound::Lookarounds));
+        }
+        let end = Place { prev: node.prev, context: node.context, next: None };
+        let other_end = Place { prev: node.prev, context: node.other_context, next: None };
+        if number != 0
+            && ends(&mut left, node, end)
+            && right.as_mut().is_none_or(|right| right.step(node.others, other_end).is_some())
+        {
+            let text = frontier.text(number, alphabet);
+            if check(&text) {
+                return Found::Yes(text);
+            }
+            refused += 1;
+            if refused >= MAX_REFUSED {
+                return Found::Unknown(unsure.clone());
+            }
+        }
+        for symbol in symbols(&left, node, alphabet, skip_before && number == 0).iter() {
+            let place = Place { prev: node.prev, context: node.context, next: Some(symbol) };
+            next.clear();
+            step(&mut left, node, place, skip_before, &mut next);
+            if next.is_empty() {
+                continue;
+            }
+            let (others, other_context) = match &mut right {
+                None => (0, 0),
+                Some(right) => {
+                    let place = Place { context: node.other_context, ..place };
+                    match right.step(node.others, place) {
+                        Some(after) => after,
+                        None => continue,
+                    }
+                }
+            };
+            let context = left.next_context(place);
+            let prev = prev_of(alphabet, symbol);
+            for &(state, guard) in &next {
+                let node = Node { prev, state, guard, context, others, other_context };
+                if exact
+                    && frontier.len() > ANTICHAIN_FROM
+                    && let Some(right) = &right
+                {
+                    let length = frontier.length(number) + 1;
+                    let chain = chains.entry(Node { others: 0, ..node }).or_default();
+                    if chain
+                        .iter()
+                        .any(|&(small, at)| at <= length && right.is_subset(small, others))
+                    {
+                        continue;
+                    }
+                    if chain.len() < 64 {
+                        chain.push((others, length));
+                    }
+                }
+                let better = a.better(state).map(|state| Node { state, ..node });
+                if exact
+                    && better
+                        .is_some_and(|better| frontier.knows(&better, frontier.length(number) + 1))
+                {
+                    continue;
+                }
+                let rest = match state {
+                    DONE => 0,
+                    BEFORE => a.distance(a.start),
+                    state => a.distance(state),
+                };
+                frontier.push(node, number, symbol, rest);
+            }
+        }
+    }
+    if refused > 0 { Found::Unknown(unsure.clone()) } else { Found::No }
+}
+
+/// Whether A claims the frame if it ends here.
+fn ends(walker: &mut Walker<'_>, node: Node, place: Place) -> bool {
+    if walker.step(node.guard, place) != Guard::TRUE {
+        return false;
+    }
+    let state = match node.state {
+        DONE => return true,
+        BEFORE => walker.program.start,
+        state => state,
+    };
+    let program = walker.program;
+    program
+        .edges(state)
+        .iter()
+        .any(|edge| edge.target == MATCH && walker.opens(edge, place) == Guard::TRUE)
+}
+
+/// The symbols that can lead on.
+fn symbols(walker: &Walker<'_>, node: Node, alphabet: &Alphabet, begins: bool) -> Mask {
+    let state = match node.state {
+        DONE => return alphabet.live,
+        BEFORE if !begins => return alphabet.live,
+        BEFORE => walker.program.start,
+        state => state,
+    };
+    let mut all = Mask::default();
+    for edge in walker.program.edges(state) {
+        if edge.target == MATCH {
+            return alphabet.live;
+        }
+        all = all.or(walker.mask(edge));
+    }
+    all.and(alphabet.live)
+}
+
+/// Where A can be after the next character.
+fn step(
+    walker: &mut Walker<'_>,
+    node: Node,
+    place: Place,
+    skip_before: bool,
+    next: &mut Vec<(u32, Guard)>,
+) {
+    let guard = walker.step(node.guard, place);
+    if guard == Guard::FALSE {
+        return;
+    }
+    let state = match node.state {
+        DONE => {
+            next.push((DONE, guard));
+            return;
+        }
+        BEFORE => {
+            if !skip_before {
+                next.push((BEFORE, Guard::TRUE));
+            }
+            walker.program.start
+        }
+        state => state,
+    };
+    let program = walker.program;
+    for edge in program.edges(state) {
+        if edge.target != MATCH && !walker.reads(edge, place) {
+            continue;
+        }
+        let opens = walker.opens(edge, place);
+        let guard = walker.guards.and(guard, opens);
+        if guard == Guard::FALSE {
+            continue;
+        }
+        let done = edge.target == MATCH || program.accepts(edge.target);
+        let to = (if done { DONE } else { edge.target }, guard);
+        if !next.contains(&to) {
+            next.push(to);
+        }
+    }
+    if next.contains(&(DONE, Guard::TRUE)) {
+        // Any other way asks for more.
+        next.clear();
+        next.push((DONE, Guard::TRUE));
+    }
+}

@@ -1,0 +1,969 @@
+//! All overlaps among many patterns, without asking about every pair.
+//!
+//! First **candidates** are found, pairs for which a necessary condition holds; then [`super::relate`] decides each. No pair
+//! that it would report is missed:
+//!
+//! 1. Patterns of the same text are equal; one of them stands for all.
+//! 2. *Inclusion*: if A is within B, then B claims a shortest frame of A. Every frame that B claims contains one of B's required
+//!    literals, one for each branch (of a branch's runs the one that fewest samples contain). So the
+//!    samples are scanned for the literals, and what survives is run.
+//! 3. *Partial overlap*: the last shared landmark, or the piece, lies in a stretch that both spell out, so a run of A and a run
+//!    of B overlap there letter by letter: one contains the other, or a suffix of one is a prefix of the other. Both are looked up in the sorted
+//!    runs. The text in common must have room for a landmark or a piece, and where one run ends in a gap
+//!    while the other goes on to the next identifier, what follows the gap must fit there; else the identifier is swallowed.
+//!    Where there are very many such pairs (above 200,000 and four a pattern), a text that more than 24 runs begin with, as a
+//!    function that ends in `_norm` where thirty begin with `norm_`, is looked at in 8 of them and counted in the others
+//!    ([`Pairs::more`]).
+//! 4. Patterns that cannot be written out in few branches are looked up by the triples of characters, and the identifiers of
+//!    one or two, that their automata can spell out. Those without a required literal are held against every sample.
+//!
+//! Uses `features`, `texts`, and what the relation is made of.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::charset::is_word;
+use super::features::{self, Branch, Piece};
+use super::hash::Map;
+use super::landmark::Identifiers;
+use super::matcher::{Match, Outcome};
+use super::program::{MATCH, Program};
+use super::texts::Texts;
+use super::{Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, relate, witness};
+use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
+
+/// The most candidates that are looked at.
+const MAX_CANDIDATES: usize = 20_000_000;
+
+/// From how many candidates on another thread is worth its start.
+const PER_THREAD: usize = 1_024;
+
+/// Up to how many pairs of runs of which one ends as the other begins all of them are looked at, whatever their number of patterns.
+const FREE: usize = 200_000;
+
+/// Beyond that: how many runs may begin with one text for all of them to be looked at.
+const WIDE: u32 = 24;
+
+/// How many of them are looked at where there are more.
+const EXAMPLES: u32 = 8;
+
+/// How many patterns one pattern may claim a frame of for all of them to be looked at.
+const MANY: u32 = 4_096;
+
+/// The most triples that are listed for a pattern.
+const MAX_TRIPLES: usize = 4_096;
+
+/// Two patterns that are at odds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The index of the first pattern, A of the relation; less than that of the second.
+    pub a: usize,
+    /// The index of the second, B.
+    pub b: usize,
+    /// How they lie to each other; never *none*.
+    pub relation: Relation,
+}
+
+/// What was found among many patterns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pairs {
+    /// Patterns of the same text, by index: in each list at least two, in order. The first stands for the others in `findings`.
+    pub same: Vec<Vec<usize>>,
+    /// All pairs that are equal, within, partial or undecided, by A and then B.
+    pub findings: Vec<Finding>,
+    /// Patterns that could not be compared with any other, and why.
+    pub unknown: Vec<(usize, Reason)>,
+    /// Patterns that may be at odds with so many that only some were looked at, and how many more there may be, by pattern. Without
+    /// this the output alone would be quadratic.
+    pub more: Vec<(usize, usize)>,
+    /// How many candidate pairs were left out because there are more than 20,000,000.
+    pub left_out: usize,
+}
+
+/// A pattern that is at odds with many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crowd {
+    /// Its index.
+    pub pattern: usize,
+    /// The findings that it has a part in, by their indices in [`Pairs::findings`]; in no other crowd.
+    pub findings: Vec<usize>,
+}
+
+impl Pairs {
+    /// The findings by pattern: each pattern that is at odds with more than `limit` others takes its findings, the one with the
+    /// most first (of equals the first); the findings that are in no crowd are listed as the second value. Near-linear in the findings.
+    pub fn crowds(&self, limit: usize) -> (Vec<Crowd>, Vec<usize>) {
+        let mut of: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (at, finding) in self.findings.iter().enumerate() {
+            of.entry(finding.a).or_default().push(at);
+            of.entry(finding.b).or_default().push(at);
+        }
+        let mut order: Vec<(usize, Vec<usize>)> =
+            of.into_iter().filter(|(_, all)| all.len() > limit).collect();
+        order.sort_unstable_by_key(|(pattern, all)| (std::cmp::Reverse(all.len()), *pattern));
+        let mut taken = vec![false; self.findings.len()];
+        let mut crowds = Vec::new();
+        for (pattern, mut findings) in order {
+            findings.retain(|&at| taken.get(at) == Some(&false));
+            if findings.len() > limit {
+                for &at in &findings {
+                    if let Some(taken) = taken.get_mut(at) {
+                        *taken = true;
+                    }
+                }
+                crowds.push(Crowd { pattern, findings });
+            }
+        }
+        let alone =
+            taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(at, _)| at).collect();
+        (crowds, alone)
+    }
+}
+
+/// Finds all pairs of `patterns` that are at odds.
+pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
+    Index::new(patterns, budget).pairs()
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, Copy)]
+struct Owner {
+    pattern: u32,
+    branch: u32,
+    piece: u32,
+}
+
+/// A pattern in the index.
+struct Entry<'a> {
+    ast: &'a Ast,
+    /// Its text, if it is nothing else.
+    plain: Option<String>,
+    /// Its branches, if it can be written out.
+    branches: Option<Vec<Branch>>,
+    compiled: OnceLock<Compiled<'a>>,
+}
+
+/// Many patterns, ready to be searched for pairs that are at odds.
+pub struct Index<'a> {
+    budget: Budget,
+    entries: Vec<Entry<'a>>,
+    same: Vec<Vec<usize>>,
+    /// The patterns that stand for themselves and can be compared.
+    live: Vec<u32>,
+    unknown: Vec<(usize, Reason)>,
+}
+
+impl<'a> Index<'a> {
+    /// Prepares the patterns.
+    pub fn new(patterns: &[&'a Ast], budget: Budget) -> Self {
+        let mut first: HashMap<Vec<u8>, usize> = HashMap::with_capacity(patterns.len());
+        let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut live = Vec::new();
+        let mut unknown = Vec::new();
+        let mut entries = Vec::with_capacity(patterns.len());
+        for (at, &ast) in patterns.iter().enumerate() {
+            let plain = features::plain_text(&ast.root);
+            let mut key = Vec::new();
+            match &plain {
+                Some(text) => key.extend_from_slice(text.as_bytes()),
+                None => canonical(&ast.root, &mut key),
+            }
+            let stands = *first.entry(key).or_insert(at);
+            let mut entry = Entry { ast, plain, branches: None, compiled: OnceLock::new() };
+            if stands != at {
+                groups.entry(stands).or_insert_with(|| vec![stands]).push(at);
+                entries.push(entry);
+                continue;
+            }
+            if entry.plain.is_none() {
+                let compiled = entry.compiled.get_or_init(|| Compiled::new(ast, budget));
+                if let Err(reason) = &compiled.over {
+                    unknown.push((at, reason.clone()));
+                    entries.push(entry);
+                    continue;
+                }
+                if *compiled.sample() == Sample::None {
+                    entries.push(entry);
+                    continue;
+                }
+            }
+            entry.branches = match &entry.plain {
+                Some(text) => Some(vec![vec![Piece::Run(text.clone())]]),
+                None => features::branches(&ast.root),
+            };
+            live.push(at as u32);
+            entries.push(entry);
+        }
+        let mut same: Vec<Vec<usize>> = groups.into_values().collect();
+        same.sort_unstable();
+        Self { budget, entries, same, live, unknown }
+    }
+
+    fn compiled(&self, at: u32) -> Option<&Compiled<'a>> {
+        let entry = self.entries.get(at as usize)?;
+        Some(entry.compiled.get_or_init(|| Compiled::new(entry.ast, self.budget)))
+    }
+
+    fn plain(&self, at: u32) -> Option<&str> {
+        self.entries.get(at as usize)?.plain.as_deref()
+    }
+
+    fn branches(&self, at: u32) -> Option<&[Branch]> {
+        self.entries.get(at as usize)?.branches.as_deref()
+    }
+
+    /// A shortest frame of a pattern; `None` if that is not known.
+    fn sample(&self, at: u32) -> Option<&str> {
+        if let Some(text) = self.plain(at) {
+            return Some(text);
+        }
+        match self.compiled(at)?.sample() {
+            Sample::Frame(text) => Some(text),
+            Sample::None | Sample::Undecided(_) => None,
+        }
+    }
+
+    /// All pairs that are at odds.
+    pub fn pairs(&self) -> Pairs {
+        let mut candidates = Candidates::default();
+        let owners = self.runs();
+        let texts = Texts::new(owners.keys().map(|&text| text.to_owned()).collect());
+        let owners: Vec<&[Owner]> = (0..texts.len() as u32)
+            .map(|at| owners.get(texts.get(at)).map_or(&[][..], Vec::as_slice))
+            .collect();
+        self.inclusions(&texts, &mut candidates);
+        self.overlaps(&texts, &owners, &mut candidates);
+        self.unwritten(&mut candidates);
+        candidates.tidy();
+        let findings = self.decide(&candidates.pairs);
+        let (more, left_out) = (candidates.more(), candidates.left_out);
+        Pairs { same: self.same.clone(), findings, unknown: self.unknown.clone(), more, left_out }
+    }
+
+    /// The candidates that are at odds, in their order, by as many threads as the machine has cores.
+    fn decide(&self, candidates: &[(u32, u32)]) -> Vec<Finding> {
+        let decide = |part: &[(u32, u32)]| {
+            let mut findings = Vec::new();
+            for &(a, b) in part {
+                let relation = self.relation(a, b);
+                if relation.kind != Kind::None {
+                    findings.push(Finding { a: a as usize, b: b as usize, relation });
+                }
+            }
+            findings
+        };
+        let threads = std::thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(candidates.len() / PER_THREAD + 1);
+        if threads == 1 {
+            return decide(candidates);
+        }
+        // Small parts, taken in turn, because one pair may cost as much as a thousand others.
+        let parts: Vec<&[(u32, u32)]> = candidates.chunks(PER_THREAD / 4).collect();
+        let next = AtomicUsize::new(0);
+        let mut done: Vec<(usize, Vec<Finding>)> = std::thread::scope(|scope| {
+            let work = || {
+                let mut done = Vec::new();
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(part) = parts.get(at) else { return done };
+                    done.push((at, decide(part)));
+                }
+            };
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+            let mut all = work();
+            for other in others {
+                match other.join() {
+                    Ok(done) => all.extend(done),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        });
+        done.sort_unstable_by_key(|(at, _)| *at);
+        done.into_iter().flat_map(|(_, findings)| findings).collect()
+    }
+
+    fn relation(&self, a: u32, b: u32) -> Relation {
+        match (self.plain(a), self.plain(b)) {
+            (Some(a), Some(b)) => of_texts(a, b),
+            _ => match (self.compiled(a), self.compiled(b)) {
+                (Some(a), Some(b)) => relate(a, b),
+                _ => Relation { kind: Kind::None, witness: None },
+            },
+        }
+    }
+
+    /// All runs, with the places where they stand.
+    fn runs(&self) -> HashMap<&str, Vec<Owner>> {
+        let mut owners: HashMap<&str, Vec<Owner>> = HashMap::with_capacity(self.live.len());
+        for &pattern in &self.live {
+            for (branch, pieces) in self.branches(pattern).unwrap_or_default().iter().enumerate() {
+                for (piece, run) in pieces.iter().enumerate() {
+                    if let Piece::Run(text) = run {
+                        let owner = Owner { pattern, branch: branch as u32, piece: piece as u32 };
+                        owners.entry(text).or_default().push(owner);
+                    }
+                }
+            }
+        }
+        owners
+    }
+
+    /// Pairs of which one may be within the other.
+    fn inclusions(&self, runs: &Texts, candidates: &mut Candidates) {
+        let mut frequency = vec![0u32; runs.len()];
+        for &a in &self.live {
+            let Some(sample) = self.sample(a) else { continue };
+            for (at, _) in sample.char_indices() {
+                for run in runs.prefixes(&sample[at..]) {
+                    if let Some(count) = frequency.get_mut(run as usize) {
+                        *count += 1;
+                    }
+                }
+            }
+        }
+        let mut of_literal: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut generic = Vec::new();
+        for &b in &self.live {
+            let required = match self.branches(b) {
+                Some(branches) => rarest(branches, runs, &frequency),
+                None => self.entries.get(b as usize).and_then(|entry| required(&entry.ast.root, 0)),
+            };
+            match required {
+                Some(literals) => {
+                    for literal in literals {
+                        let list = of_literal.entry(literal).or_default();
+                        if list.last() != Some(&b) {
+                            list.push(b);
+                        }
+                    }
+                }
+                None => generic.push(b),
+            }
+        }
+        let literals = Texts::new(of_literal.keys().cloned().collect());
+        let lists: Vec<&[u32]> = (0..literals.len() as u32)
+            .map(|at| of_literal.get(literals.get(at)).map_or(&[][..], Vec::as_slice))
+            .collect();
+        let mut hits = Vec::new();
+        let mut claimed = vec![0u32; self.entries.len()];
+        for &a in &self.live {
+            let Some(sample) = self.sample(a) else {
+                // Nothing is known of it, so it is held against all.
+                self.live.iter().for_each(|&b| candidates.add(a, b));
+                continue;
+            };
+            hits.clear();
+            hits.extend_from_slice(&generic);
+            for (at, _) in sample.char_indices() {
+                for literal in literals.prefixes(&sample[at..]) {
+                    hits.extend_from_slice(
+                        lists.get(literal as usize).copied().unwrap_or_default(),
+                    );
+                }
+            }
+            hits.sort_unstable();
+            hits.dedup();
+            let chars: Vec<char> = sample.chars().collect();
+            for &b in &hits {
+                let Some(claimed) = claimed.get_mut(b as usize) else { continue };
+                if *claimed >= MANY {
+                    candidates.count(b, 1);
+                    continue;
+                }
+                let claims = b != a
+                    && (self.plain(b).is_some()
+                        || self
+                            .compiled(b)
+                            .is_some_and(|b| b.matcher().search_chars(&chars) != Outcome::None));
+                if claims {
+                    *claimed += 1;
+                    candidates.add(a, b);
+                }
+            }
+        }
+    }
+
+    /// Pairs that may share a landmark or a piece, of those that are written out.
+    fn overlaps(&self, texts: &Texts, owners: &[&[Owner]], candidates: &mut Candidates) {
+        let of = |run: u32| owners.get(run as usize).copied().unwrap_or_default();
+        // How many owners the runs before each have, so that those of a range can be counted.
+        let mut before_each = vec![0usize; owners.len() + 1];
+        for (at, owners) in owners.iter().enumerate() {
+            before_each[at + 1] = before_each[at] + owners.len();
+        }
+        let mut wide = Vec::new();
+        let mut total = 0usize;
+        for a in 0..texts.len() as u32 {
+            let text = texts.get(a);
+            let mut before = None;
+            for (at, c) in text.char_indices() {
+                let rest = &text[at..];
+                for b in texts.prefixes(rest) {
+                    self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
+                }
+                // What begins with the whole run contains it, and is found from there.
+                if at > 0 && qualifies(rest, before, None, true, true) {
+                    let all = texts.extensions(rest);
+                    total = total.saturating_add(all.len());
+                    wide.push((a, at, before, all));
+                }
+                before = Some(c);
+            }
+        }
+        let few = total <= FREE + 4 * self.live.len();
+        for (a, at, before, mut all) in wide {
+            if !few && all.len() as u32 > WIDE {
+                let end = all.start + EXAMPLES;
+                let count = before_each[all.end as usize] - before_each[end as usize];
+                for owner in of(a) {
+                    candidates.count(owner.pattern, count);
+                }
+                all.end = end;
+            }
+            for b in all {
+                if texts.get(b).len() > texts.get(a).len() - at {
+                    self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
+                }
+            }
+        }
+    }
+
+    /// Run `b` laid over run `a` from byte `at` on.
+    fn overlap(
+        &self,
+        (a, a_owners): (u32, &[Owner]),
+        at: usize,
+        (b, b_owners): (u32, &[Owner]),
+        before: Option<char>,
+        texts: &Texts,
+        candidates: &mut Candidates,
+    ) {
+        let (a, b) = (texts.get(a), texts.get(b));
+        let rest = a.get(at..).unwrap_or_default();
+        let (common, a_more, b_more) = if rest.len() > b.len() {
+            (b, rest.get(b.len()..).unwrap_or_default(), "")
+        } else {
+            (rest, "", b.get(rest.len()..).unwrap_or_default())
+        };
+        let next = a_more.chars().chain(b_more.chars()).next();
+        if !qualifies(common, before, next, true, true) {
+            return;
+        }
+        let last = common.chars().next_back();
+        for &a_owner in a_owners {
+            let a_place = self.place(a_owner);
+            for &b_owner in b_owners {
+                if a_owner.pattern == b_owner.pattern {
+                    continue;
+                }
+                let b_place = self.place(b_owner);
+                let resumes = b_place.gap_before || (at == 0 && a_place.gap_before);
+                let pieces = a_place.alone && b_place.alone;
+                if qualifies(common, before, next, resumes, pieces)
+                    && !(b_more.is_empty() && swallows(b_place, last, a_more))
+                    && !(a_more.is_empty() && swallows(a_place, last, b_more))
+                {
+                    candidates.add(a_owner.pattern, b_owner.pattern);
+                }
+            }
+        }
+    }
+
+    fn place(&self, owner: Owner) -> RunPlace<'_> {
+        let branch = self
+            .branches(owner.pattern)
+            .and_then(|branches| branches.get(owner.branch as usize))
+            .map_or(&[][..], Vec::as_slice);
+        let after = branch.get(owner.piece as usize + 1..).unwrap_or_default();
+        RunPlace { gap_before: owner.piece > 0, alone: branch.len() == 1, after }
+    }
+
+    /// Pairs that may share text, with a pattern that is not written out.
+    fn unwritten(&self, candidates: &mut Candidates) {
+        let is_unwritten = |at: u32| self.branches(at).is_none();
+        if !self.live.iter().any(|&at| is_unwritten(at)) {
+            return;
+        }
+        let mut of_triple: Map<Triple, Vec<(u32, Roles)>> = Map::default();
+        for &at in &self.live {
+            let triples = match self.branches(at) {
+                Some(branches) => Some(triples_of_branches(branches)),
+                None => self
+                    .compiled(at)
+                    .and_then(|c| c.over.as_ref().ok())
+                    .and_then(triples_of_program),
+            };
+            match triples {
+                Some(triples) => {
+                    for (triple, roles) in triples {
+                        of_triple.entry(triple).or_default().push((at, roles));
+                    }
+                }
+                None => self.live.iter().for_each(|&other| candidates.add(at, other)),
+            }
+        }
+        for (triple, list) in &of_triple {
+            // Only the start of an identifier may have fewer than three.
+            let (alike, either) =
+                if triple.2.is_some() { (FIRST | AFTER_UNDERSCORE, RESUMED) } else { (FIRST, 0) };
+            for &(a, a_roles) in list.iter().filter(|&&(at, _)| is_unwritten(at)) {
+                for &(b, b_roles) in list {
+                    if a_roles & b_roles & alike != 0 || (a_roles | b_roles) & either != 0 {
+                        candidates.add(a, b);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The candidates so far.
+#[derive(Default)]
+struct Candidates {
+    pairs: Vec<(u32, u32)>,
+    sorted: usize,
+    more: HashMap<u32, usize>,
+    left_out: usize,
+}
+
+impl Candidates {
+    fn add(&mut self, a: u32, b: u32) {
+        if a == b {
+            return;
+        }
+        if self.pairs.len() >= 2 * self.sorted.max(1 << 16) {
+            self.tidy();
+        }
+        if self.pairs.len() < MAX_CANDIDATES {
+            self.pairs.push((a.min(b), a.max(b)));
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    fn tidy(&mut self) {
+        self.pairs.sort_unstable();
+        self.pairs.dedup();
+        self.sorted = self.pairs.len();
+    }
+
+    /// Counts pairs of a pattern that are not looked at.
+    fn count(&mut self, pattern: u32, pairs: usize) {
+        *self.more.entry(pattern).or_default() += pairs;
+    }
+
+    /// How many pairs were not looked at, by pattern.
+    fn more(&self) -> Vec<(usize, usize)> {
+        let mut more: Vec<_> =
+            self.more.iter().map(|(&pattern, &pairs)| (pattern as usize, pairs)).collect();
+        more.sort_unstable();
+        more
+    }
+}
+
+/// Where a run stands in its branch.
+#[derive(Clone, Copy)]
+struct RunPlace<'a> {
+    gap_before: bool,
+    /// The branch is nothing but the run.
+    alone: bool,
+    /// The pieces after it.
+    after: &'a [Piece],
+}
+
+/// Whether text that two runs have in common has room for a landmark or a piece.
+///
+/// `before` is the spelled character before it, if there is one, `next` the one after it; `resumes` says whether a landmark
+/// may begin with it after a gap, and `pieces` whether pieces count.
+fn qualifies(
+    common: &str,
+    before: Option<char>,
+    next: Option<char>,
+    resumes: bool,
+    pieces: bool,
+) -> bool {
+    let word = |c: char| is_word(c, false);
+    let mut previous = before;
+    if resumes
+        && before.is_none_or(word)
+        && common.chars().take(usize::from(LANDMARK)).filter(|&c| word(c)).count() == 3
+    {
+        return true;
+    }
+    let mut rest = common.chars();
+    loop {
+        let start = previous.is_none_or(|c| !word(c));
+        let part = pieces && previous.is_none_or(|c| c == '_');
+        if start || part {
+            let length = rest.clone().take_while(|&c| word(c)).count();
+            let ends = rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c));
+            if start && length > 0 && (length >= usize::from(LANDMARK) || ends) {
+                return true;
+            }
+            let length = rest.clone().take_while(|&c| word(c) && c != '_').count();
+            let ends =
+                rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c) || c == '_');
+            if part && length >= usize::from(PIECE) && ends {
+                return true;
+            }
+        }
+        match rest.next() {
+            Some(c) => previous = Some(c),
+            None => return false,
+        }
+    }
+}
+
+/// Whether a run that ends in a gap must swallow an identifier of `more`, the text with which another run goes on.
+fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
+    let [Piece::Gap, Piece::Run(then), ..] = place.after else { return false };
+    let mut previous = last;
+    for (at, c) in more.char_indices() {
+        if is_word(c, false) && previous.is_none_or(|c| !is_word(c, false)) {
+            // The run after the gap must begin here or before, and agree with the text.
+            return !more.char_indices().skip(1).take_while(|&(place, _)| place <= at).any(
+                |(place, _)| {
+                    more[place..].starts_with(then.as_str()) || then.starts_with(&more[place..])
+                },
+            );
+        }
+        previous = Some(c);
+    }
+    false
+}
+
+/// For each branch the run that fewest samples have; `None` if a branch has no run.
+fn rarest(branches: &[Branch], runs: &Texts, frequency: &[u32]) -> Option<Vec<String>> {
+    let count = |text: &str| {
+        runs.find(text).and_then(|at| frequency.get(at as usize)).copied().unwrap_or(0)
+    };
+    branches
+        .iter()
+        .map(|branch| {
+            let texts = branch.iter().filter_map(|piece| match piece {
+                Piece::Run(text) => Some(text),
+                Piece::Gap => None,
+            });
+            texts.min_by_key(|text| (count(text), std::cmp::Reverse(text.len()))).cloned()
+        })
+        .collect()
+}
+
+/// Literals of which every match of a part contains one; `None` if there are none to be seen.
+fn required(node: &Node, depth: usize) -> Option<Vec<String>> {
+    if depth > 2_048 {
+        return None;
+    }
+    match &node.kind {
+        NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => Some(vec![c.to_string()]),
+        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
+            required(body, depth + 1)
+        }
+        NodeKind::Repeat(repeat, body) if repeat.min > 0 => required(body, depth + 1),
+        NodeKind::Alternation(parts) => {
+            let mut all = Vec::new();
+            for part in parts {
+                all.extend(required(part, depth + 1)?);
+                if all.len() > 10_000 {
+                    return None;
+                }
+            }
+            Some(all)
+        }
+        NodeKind::Concat(parts) => {
+            let mut best: Option<Vec<String>> = None;
+            let mut text = String::new();
+            let shortest = |all: &[String]| all.iter().map(String::len).min().unwrap_or(0);
+            let mut offer = |all: Vec<String>| {
+                let worse = best.as_ref().is_some_and(|best| {
+                    (shortest(best), std::cmp::Reverse(best.len()))
+                        >= (shortest(&all), std::cmp::Reverse(all.len()))
+                });
+                if !worse && shortest(&all) > 0 {
+                    best = Some(all);
+                }
+            };
+            for part in parts {
+                match &part.kind {
+                    NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => text.push(*c),
+                    // These read nothing, so the text goes on after them.
+                    NodeKind::Empty | NodeKind::Assertion(..) | NodeKind::Look(..) => {}
+                    _ => {
+                        offer(vec![std::mem::take(&mut text)]);
+                        if let Some(all) = required(part, depth + 1) {
+                            offer(all);
+                        }
+                    }
+                }
+            }
+            offer(vec![text]);
+            best
+        }
+        _ => None,
+    }
+}
+
+/// Three characters in a row, or an identifier of one or two.
+type Triple = (char, Option<char>, Option<char>);
+
+/// Where in an identifier a pattern can spell a triple out, as a set of bits.
+type Roles = u8;
+/// At its start.
+const FIRST: Roles = 1;
+/// After a character that it does not spell out.
+const RESUMED: Roles = 2;
+/// After `_`, or what may be one.
+const AFTER_UNDERSCORE: Roles = 4;
+
+fn merged(mut all: Vec<(Triple, Roles)>) -> Vec<(Triple, Roles)> {
+    all.sort_unstable();
+    all.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 |= next.1;
+        }
+        same
+    });
+    all
+}
+
+fn triples_of_branches(branches: &[Branch]) -> Vec<(Triple, Roles)> {
+    let mut all = Vec::new();
+    for branch in branches {
+        for (piece, run) in branch.iter().enumerate() {
+            let Piece::Run(text) = run else { continue };
+            let chars: Vec<char> = text.chars().collect();
+            let word = |at: usize| chars.get(at).is_some_and(|&c| is_word(c, false));
+            for (at, &c) in chars.iter().enumerate().filter(|&(at, _)| word(at)) {
+                let roles = match at.checked_sub(1).and_then(|before| chars.get(before)) {
+                    None if piece > 0 => FIRST | RESUMED,
+                    None => FIRST | AFTER_UNDERSCORE,
+                    Some('_') => AFTER_UNDERSCORE,
+                    Some(&c) if !is_word(c, false) => FIRST,
+                    Some(_) => 0,
+                };
+                let (second, third) = (chars.get(at + 1).copied(), chars.get(at + 2).copied());
+                let triple = match (word(at + 1), word(at + 2)) {
+                    (false, _) => (c, None, None),
+                    (true, false) => (c, second, None),
+                    (true, true) => (c, second, third),
+                };
+                all.push((triple, roles));
+            }
+        }
+    }
+    merged(all)
+}
+
+/// What one set can read, as far as identifiers go.
+struct Letters {
+    words: Vec<char>,
+    others: bool,
+    underscore: bool,
+}
+
+/// The triples that an automaton can spell out; `None` if there are too many.
+fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
+    // Only of sets that are spelled out, so that they are small (a literal that ignores case is, too).
+    let letters: Map<u32, Letters> = (0..program.len() as u32)
+        .flat_map(|state| program.edges(state))
+        .filter(|edge| edge.target != MATCH && edge.spelled)
+        .map(|edge| {
+            let ranges =
+                program.sets.get(edge.set).map_or(&[][..], super::charset::CharSet::ranges);
+            let all: Vec<char> = ranges
+                .iter()
+                .flat_map(|&(start, end)| start..=end)
+                .filter_map(char::from_u32)
+                .collect();
+            let words: Vec<char> = all.iter().copied().filter(|&c| is_word(c, false)).collect();
+            let (others, underscore) = (words.len() < all.len(), words.contains(&'_'));
+            (edge.set, Letters { words, others, underscore })
+        })
+        .collect();
+    let mut roles = vec![0; program.len()];
+    if let Some(start) = roles.get_mut(program.start as usize) {
+        *start = FIRST | AFTER_UNDERSCORE;
+    }
+    for edge in (0..program.len() as u32).flat_map(|state| program.edges(state)) {
+        let Some(of) = roles.get_mut(edge.target as usize) else { continue };
+        *of |= match letters.get(&edge.set) {
+            Some(letters) if edge.spelled => {
+                (FIRST * u8::from(letters.others))
+                    | (AFTER_UNDERSCORE * u8::from(letters.underscore))
+            }
+            _ => FIRST | RESUMED,
+        };
+    }
+    let spelled = |state: u32| {
+        let edges = program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled);
+        edges.filter_map(|edge| letters.get(&edge.set).map(|letters| (edge.target, letters)))
+    };
+    // Whether an identifier may end in a state: the match ends, or something is read that is no spelled word character.
+    let may_end = |state: u32| {
+        program.edges(state).iter().any(|edge| {
+            edge.target == MATCH
+                || !edge.spelled
+                || letters.get(&edge.set).is_none_or(|letters| letters.others)
+        })
+    };
+    let mut all = Vec::new();
+    for state in 0..program.len() as u32 {
+        let roles = roles.get(state as usize).copied().unwrap_or_default();
+        for (first, firsts) in spelled(state) {
+            for &a in &firsts.words {
+                if may_end(first) {
+                    all.push(((a, None, None), roles));
+                }
+                for (second, seconds) in spelled(first) {
+                    for &b in &seconds.words {
+                        if may_end(second) {
+                            all.push(((a, Some(b), None), roles));
+                        }
+                        for (_, thirds) in spelled(second) {
+                            all.extend(
+                                thirds.words.iter().map(|&c| ((a, Some(b), Some(c)), roles)),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        if all.len() > 16 * MAX_TRIPLES {
+            all = merged(all);
+            if all.len() > MAX_TRIPLES {
+                return None;
+            }
+        }
+    }
+    let all = merged(all);
+    (all.len() <= MAX_TRIPLES).then_some(all)
+}
+
+/// The relation of two patterns that are nothing but text, and different.
+fn of_texts(a: &str, b: &str) -> Relation {
+    let (x, y): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let within = |small: &[char], large: &[char]| {
+        (small.len() <= large.len())
+            .then(|| large.windows(small.len()).position(|part| part == small))?
+    };
+    if let Some(at) = within(&y, &x) {
+        let witness = witness(&x, (0, x.len()), (at, at + y.len()));
+        return Relation { kind: Kind::AWithinB, witness: Some(witness) };
+    }
+    if let Some(at) = within(&x, &y) {
+        let witness = witness(&y, (at, at + x.len()), (0, y.len()));
+        return Relation { kind: Kind::BWithinA, witness: Some(witness) };
+    }
+    for common in (1..x.len().min(y.len())).rev() {
+        for (left, right, flipped) in [(&x, &y, false), (&y, &x, true)] {
+            let start = left.len() - common;
+            if left.get(start..) != right.get(..common) {
+                continue;
+            }
+            let mut frame = left.clone();
+            frame.extend_from_slice(right.get(common..).unwrap_or_default());
+            let all =
+                |start: usize, end: usize| Match { start, end, spelled: vec![true; end - start] };
+            let (one, other) = (all(0, left.len()), all(start, frame.len()));
+            if Identifiers::new(&frame).overlap(&one, &other) {
+                let spans = ((0, left.len()), (start, frame.len()));
+                let (a, b) = if flipped { (spans.1, spans.0) } else { spans };
+                return Relation { kind: Kind::Partial, witness: Some(witness(&frame, a, b)) };
+            }
+        }
+    }
+    Relation { kind: Kind::None, witness: None }
+}
+
+/// Writes a part down so that two parts of equal text after parsing are written alike: spans are left out, and groups without
+/// a number.
+fn canonical(node: &Node, out: &mut Vec<u8>) {
+    let number = |out: &mut Vec<u8>, n: u32| out.extend_from_slice(&n.to_le_bytes());
+    let char_ = |out: &mut Vec<u8>, c: char| out.extend_from_slice(&(c as u32).to_le_bytes());
+    let flag = |out: &mut Vec<u8>, flags: Flags| {
+        let all = [Flags::IGNORE_CASE, Flags::MULTI_LINE, Flags::DOT_ALL, Flags::ASCII];
+        out.push(all.iter().enumerate().map(|(bit, &flag)| u8::from(flags.has(flag)) << bit).sum());
+    };
+    // No text in UTF-8 starts with such a byte, so that a pattern of plain text is written like no other.
+    out.push(0xFF);
+    match &node.kind {
+        NodeKind::Empty => out.push(0),
+        NodeKind::Literal(c, flags) => {
+            out.push(1);
+            char_(out, *c);
+            flag(out, *flags);
+        }
+        NodeKind::Dot(flags) => {
+            out.push(2);
+            flag(out, *flags);
+        }
+        NodeKind::Class(class, flags) => {
+            out.push(3);
+            let set = super::charset::class(class, *flags);
+            number(out, set.ranges().len() as u32);
+            for &(start, end) in set.ranges() {
+                number(out, start);
+                number(out, end);
+            }
+        }
+        NodeKind::Assertion(assertion, flags) => {
+            out.push(4);
+            out.push(*assertion as u8);
+            flag(out, *flags);
+        }
+        NodeKind::Look(look, body) => {
+            out.push(5);
+            out.push(u8::from(look.behind) * 2 + u8::from(look.negative));
+            canonical(body, out);
+        }
+        NodeKind::Capture(group, body) => {
+            out.push(6);
+            number(out, *group);
+            canonical(body, out);
+        }
+        NodeKind::Group(body) => {
+            out.pop();
+            canonical(body, out);
+        }
+        NodeKind::Atomic(body) => {
+            out.push(7);
+            canonical(body, out);
+        }
+        NodeKind::Repeat(repeat, body) => {
+            out.push(8);
+            number(out, repeat.min);
+            number(out, repeat.max.map_or(0, |max| max.saturating_add(1)));
+            out.push(match repeat.kind {
+                RepeatKind::Greedy => 0,
+                RepeatKind::Lazy => 1,
+                RepeatKind::Possessive => 2,
+            });
+            canonical(body, out);
+        }
+        NodeKind::Concat(parts) | NodeKind::Alternation(parts) => {
+            out.push(if matches!(node.kind, NodeKind::Concat(_)) { 9 } else { 10 });
+            number(out, parts.len() as u32);
+            for part in parts {
+                canonical(part, out);
+            }
+        }
+        NodeKind::Backreference(group, flags) => {
+            out.push(11);
+            number(out, *group);
+            flag(out, *flags);
+        }
+        NodeKind::Conditional(group, yes, no) => {
+            out.push(12);
+            number(out, *group);
+            canonical(yes, out);
+            match no {
+                Some(no) => canonical(no, out),
+                None => out.push(13),
+            }
+        }
+    }
+}

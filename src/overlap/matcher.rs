@@ -1,0 +1,607 @@
+//! A matcher on the syntax tree, with CPython's meaning.
+//!
+//! It confirms witnesses, and runs what no automaton can: backreferences, conditionals, every atomic group. A backtracking
+//! machine in the way of CPython's `_sre.c`: ways that are left are on a stack of our own, so that a long text cannot exhaust the
+//! thread's; what a way changed is undone from a log. Steps are counted, and a search that needs more than
+//! [`MAX_STEPS`] gives up, which it says.
+//!
+//! Besides [`Matcher::search`], which finds what `re.search` finds, [`Matcher::all_matches`] goes every way that backtracking could go and
+//! lists all spans that the pattern can match, with the characters that it spells out on the way. A character that a
+//! backreference matches is not spelled out; nor is any that only a lookaround reads.
+//! Uses `pattern::ast` and `charset`; knows nothing of the automata.
+
+use std::collections::HashSet;
+
+use super::charset::{self, CharSet, is_word, lower};
+use super::program::SPELLED_CLASS;
+use crate::pattern::ast::{Assertion, Ast, Flags, Look, Node, NodeKind, RepeatKind};
+
+/// The most steps of one search.
+pub const MAX_STEPS: u32 = 2_000_000;
+
+/// The most matches that are listed for one text.
+const MAX_MATCHES: usize = 20_000;
+
+/// The deepest nesting that is followed.
+const MAX_DEPTH: usize = 2_048;
+
+/// What a search found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// A match, from the first up to the second, in scalar values.
+    Match(usize, usize),
+    /// There is none.
+    None,
+    /// The search took more than [`MAX_STEPS`] steps, or the pattern is nested too deeply.
+    GaveUp,
+}
+
+/// One way to match: a span in scalar values, and which of its characters are spelled out.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Match {
+    /// Its first character.
+    pub start: usize,
+    /// One past its last.
+    pub end: usize,
+    /// For each character of the span whether the pattern spells it out.
+    pub spelled: Vec<bool>,
+}
+
+/// Finds the first match of `ast` in `text`, as `re.search` does.
+pub fn search(ast: &Ast, text: &str) -> Outcome {
+    Matcher::new(ast).search(text)
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Set(u32, bool),
+    Assert(Assertion, Flags),
+    Jump(usize),
+    Split(Vec<usize>),
+    Save(usize),
+    /// The body follows, up to its `End`; then comes `next`.
+    Look(Look, usize, usize),
+    Atomic(usize),
+    Possessive {
+        min: u32,
+        max: Option<u32>,
+        next: usize,
+    },
+    LoopStart(usize),
+    Loop {
+        register: usize,
+        min: u32,
+        max: Option<u32>,
+        lazy: bool,
+        body: usize,
+        next: usize,
+    },
+    Backreference(u32, Flags),
+    Conditional(u32, usize),
+    Fail,
+    End,
+}
+
+/// A pattern ready to run.
+#[derive(Debug, Clone)]
+pub struct Matcher {
+    ops: Vec<Op>,
+    sets: Vec<CharSet>,
+    groups: usize,
+    registers: usize,
+    /// For each group the fixed width of what it matches, once it was met.
+    widths: Vec<Option<usize>>,
+    too_deep: bool,
+}
+
+impl Matcher {
+    /// Prepares a pattern.
+    pub fn new(ast: &Ast) -> Self {
+        let groups = ast.groups.len();
+        let mut matcher = Self {
+            ops: Vec::new(),
+            sets: Vec::new(),
+            groups,
+            registers: 0,
+            widths: vec![None; groups],
+            too_deep: false,
+        };
+        matcher.emit(&ast.root, 0);
+        matcher.ops.push(Op::End);
+        matcher
+    }
+
+    /// Finds the first match in `text`, as `re.search` does.
+    pub fn search(&self, text: &str) -> Outcome {
+        let text: Vec<char> = text.chars().collect();
+        self.search_chars(&text)
+    }
+
+    /// [`Matcher::search`] in a text that is already taken apart.
+    pub fn search_chars(&self, text: &[char]) -> Outcome {
+        let mut machine = Machine::new(self, text);
+        for start in 0..=text.len() {
+            machine.reset();
+            if let Some(end) = machine.run(0, start, &mut |_, _| true) {
+                return Outcome::Match(start, end);
+            }
+            if machine.exhausted() {
+                return Outcome::GaveUp;
+            }
+        }
+        Outcome::None
+    }
+
+    /// All ways to match anywhere in `text`, by start; `None` if there are too many or it takes too long.
+    pub fn all_matches(&self, text: &[char]) -> Option<Vec<Match>> {
+        let mut machine = Machine::new(self, text);
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        for start in 0..=text.len() {
+            machine.reset();
+            machine.run(0, start, &mut |end, marks| {
+                let spelled = marks.get(start..end).unwrap_or_default().to_vec();
+                let one = Match { start, end, spelled };
+                if seen.insert(one.clone()) {
+                    found.push(one);
+                }
+                seen.len() > MAX_MATCHES
+            });
+            if machine.exhausted() || found.len() > MAX_MATCHES {
+                return None;
+            }
+        }
+        Some(found)
+    }
+
+    fn set(&mut self, set: CharSet, spelled: bool) {
+        self.ops.push(Op::Set(self.sets.len() as u32, spelled));
+        self.sets.push(set);
+    }
+
+    fn hole(&mut self) -> usize {
+        self.ops.push(Op::Fail);
+        self.ops.len() - 1
+    }
+
+    fn fill(&mut self, hole: usize, op: Op) {
+        if let Some(place) = self.ops.get_mut(hole) {
+            *place = op;
+        }
+    }
+
+    fn emit(&mut self, node: &Node, depth: usize) {
+        if depth > MAX_DEPTH {
+            self.too_deep = true;
+            return;
+        }
+        match &node.kind {
+            NodeKind::Empty => {}
+            NodeKind::Literal(c, flags) => self.set(charset::literal(*c, *flags), true),
+            NodeKind::Dot(flags) => self.set(charset::dot(*flags), false),
+            NodeKind::Class(class, flags) => {
+                let set = charset::class(class, *flags);
+                let spelled = set.len() <= SPELLED_CLASS;
+                self.set(set, spelled);
+            }
+            NodeKind::Assertion(assertion, flags) => self.ops.push(Op::Assert(*assertion, *flags)),
+            NodeKind::Look(look, body) => {
+                let width = if look.behind { width(body, &self.widths, 0) } else { Some(0) };
+                let hole = self.hole();
+                self.emit(body, depth + 1);
+                self.ops.push(Op::End);
+                let next = self.ops.len();
+                // The parser lets only bodies of fixed width through; any other would match nowhere.
+                self.fill(hole, width.map_or(Op::Fail, |width| Op::Look(*look, width, next)));
+            }
+            NodeKind::Capture(group, body) => {
+                let slot = (*group as usize).saturating_sub(1) * 2;
+                self.ops.push(Op::Save(slot));
+                self.emit(body, depth + 1);
+                self.ops.push(Op::Save(slot + 1));
+                let width = width(body, &self.widths, depth);
+                if let Some(place) = self.widths.get_mut(slot / 2) {
+                    *place = width;
+                }
+            }
+            NodeKind::Group(body) => self.emit(body, depth + 1),
+            NodeKind::Atomic(body) => {
+                let hole = self.hole();
+                self.emit(body, depth + 1);
+                self.ops.push(Op::End);
+                let next = self.ops.len();
+                self.fill(hole, Op::Atomic(next));
+            }
+            NodeKind::Repeat(repeat, body) if repeat.kind == RepeatKind::Possessive => {
+                let hole = self.hole();
+                self.emit(body, depth + 1);
+                self.ops.push(Op::End);
+                let next = self.ops.len();
+                self.fill(hole, Op::Possessive { min: repeat.min, max: repeat.max, next });
+            }
+            NodeKind::Repeat(repeat, body) => {
+                let register = self.registers;
+                self.registers += 1;
+                self.ops.push(Op::LoopStart(register));
+                let hole = self.hole();
+                self.emit(body, depth + 1);
+                self.ops.push(Op::Jump(hole));
+                let (min, max, lazy) = (repeat.min, repeat.max, repeat.kind == RepeatKind::Lazy);
+                let next = self.ops.len();
+                self.fill(hole, Op::Loop { register, min, max, lazy, body: hole + 1, next });
+            }
+            NodeKind::Concat(parts) => parts.iter().for_each(|part| self.emit(part, depth + 1)),
+            NodeKind::Alternation(parts) => {
+                let split = self.hole();
+                let mut starts = Vec::with_capacity(parts.len());
+                let mut jumps = Vec::with_capacity(parts.len());
+                for part in parts {
+                    starts.push(self.ops.len());
+                    self.emit(part, depth + 1);
+                    jumps.push(self.hole());
+                }
+                let next = self.ops.len();
+                for jump in jumps {
+                    self.fill(jump, Op::Jump(next));
+                }
+                self.fill(split, Op::Split(starts));
+            }
+            NodeKind::Backreference(group, flags) => {
+                self.ops.push(Op::Backreference(*group, *flags));
+            }
+            NodeKind::Conditional(group, yes, no) => {
+                let condition = self.hole();
+                self.emit(yes, depth + 1);
+                let jump = self.hole();
+                self.fill(condition, Op::Conditional(*group, self.ops.len()));
+                if let Some(no) = no {
+                    self.emit(no, depth + 1);
+                }
+                self.fill(jump, Op::Jump(self.ops.len()));
+            }
+        }
+    }
+}
+
+/// The fixed width of what a part matches, in characters.
+fn width(node: &Node, groups: &[Option<usize>], depth: usize) -> Option<usize> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    match &node.kind {
+        NodeKind::Empty | NodeKind::Assertion(..) | NodeKind::Look(..) => Some(0),
+        NodeKind::Literal(..) | NodeKind::Dot(_) | NodeKind::Class(..) => Some(1),
+        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
+            width(body, groups, depth + 1)
+        }
+        NodeKind::Repeat(repeat, body) => {
+            let one = width(body, groups, depth + 1)?;
+            (one == 0 || repeat.max == Some(repeat.min))
+                .then(|| one.checked_mul(repeat.min as usize))?
+        }
+        NodeKind::Concat(parts) => parts
+            .iter()
+            .try_fold(0usize, |sum, part| sum.checked_add(width(part, groups, depth + 1)?)),
+        NodeKind::Alternation(parts) => {
+            let first = width(parts.first()?, groups, depth + 1)?;
+            parts.iter().all(|part| width(part, groups, depth + 1) == Some(first)).then_some(first)
+        }
+        NodeKind::Conditional(_, yes, no) => {
+            let yes = width(yes, groups, depth + 1)?;
+            let no = no.as_ref().map_or(Some(0), |no| width(no, groups, depth + 1))?;
+            (yes == no).then_some(yes)
+        }
+        NodeKind::Backreference(group, _) => {
+            groups.get((*group as usize).checked_sub(1)?).copied().flatten()
+        }
+    }
+}
+
+/// A way that is left.
+struct Way {
+    pc: usize,
+    pos: usize,
+    undo: usize,
+}
+
+/// What a step changed.
+enum Change {
+    Slot(usize, Option<usize>),
+    Register(usize, (u32, usize)),
+}
+
+struct Machine<'a> {
+    matcher: &'a Matcher,
+    text: &'a [char],
+    slots: Vec<Option<usize>>,
+    /// For each loop how many rounds it made, and where the last one that was not required began.
+    registers: Vec<(u32, usize)>,
+    ways: Vec<Way>,
+    changes: Vec<Change>,
+    marks: Vec<bool>,
+    looking: usize,
+    steps: u32,
+}
+
+impl<'a> Machine<'a> {
+    fn new(matcher: &'a Matcher, text: &'a [char]) -> Self {
+        Self {
+            matcher,
+            text,
+            slots: vec![None; matcher.groups * 2],
+            registers: vec![(0, usize::MAX); matcher.registers],
+            ways: Vec::new(),
+            changes: Vec::new(),
+            marks: vec![false; text.len()],
+            looking: 0,
+            steps: if matcher.too_deep { MAX_STEPS } else { 0 },
+        }
+    }
+
+    fn reset(&mut self) {
+        self.slots.fill(None);
+        self.ways.clear();
+        self.changes.clear();
+        self.looking = 0;
+    }
+
+    fn exhausted(&self) -> bool {
+        self.steps >= MAX_STEPS
+    }
+
+    fn set_slot(&mut self, slot: usize, value: Option<usize>) {
+        if let Some(place) = self.slots.get_mut(slot) {
+            self.changes.push(Change::Slot(slot, *place));
+            *place = value;
+        }
+    }
+
+    fn set_register(&mut self, register: usize, value: (u32, usize)) {
+        if let Some(place) = self.registers.get_mut(register) {
+            self.changes.push(Change::Register(register, *place));
+            *place = value;
+        }
+    }
+
+    fn undo(&mut self, down_to: usize) {
+        while self.changes.len() > down_to {
+            match self.changes.pop() {
+                Some(Change::Slot(slot, value)) => {
+                    if let Some(place) = self.slots.get_mut(slot) {
+                        *place = value;
+                    }
+                }
+                Some(Change::Register(register, value)) => {
+                    if let Some(place) = self.registers.get_mut(register) {
+                        *place = value;
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn save_way(&mut self, pc: usize, pos: usize) {
+        self.ways.push(Way { pc, pos, undo: self.changes.len() });
+    }
+
+    /// Runs from `pc` at `pos` until an `End`, and gives the place there. `found` is asked whether that will do; if not, the
+    /// other ways are gone too.
+    fn run(
+        &mut self,
+        pc: usize,
+        pos: usize,
+        found: &mut dyn FnMut(usize, &[bool]) -> bool,
+    ) -> Option<usize> {
+        let base = self.ways.len();
+        let (mut pc, mut pos) = (pc, pos);
+        loop {
+            self.steps += 1;
+            if self.exhausted() {
+                self.ways.truncate(base);
+                return None;
+            }
+            match self.step(pc, pos) {
+                Step::To(next_pc, next_pos) => (pc, pos) = (next_pc, next_pos),
+                Step::End if found(pos, &self.marks) => {
+                    self.ways.truncate(base);
+                    return Some(pos);
+                }
+                Step::End | Step::Fail => {
+                    if self.ways.len() == base {
+                        return None;
+                    }
+                    let way = self.ways.pop()?;
+                    self.undo(way.undo);
+                    (pc, pos) = (way.pc, way.pos);
+                }
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_lines, reason = "one arm an instruction")]
+    fn step(&mut self, pc: usize, pos: usize) -> Step {
+        let program = self.matcher;
+        let Some(op) = program.ops.get(pc) else { return Step::Fail };
+        let holds = match op {
+            Op::Set(set, spelled) => {
+                let reads = self.text.get(pos).is_some_and(|&c| {
+                    program.sets.get(*set as usize).is_some_and(|set| set.has(c))
+                });
+                if !reads {
+                    return Step::Fail;
+                }
+                if self.looking == 0
+                    && let Some(mark) = self.marks.get_mut(pos)
+                {
+                    *mark = *spelled;
+                }
+                return Step::To(pc + 1, pos + 1);
+            }
+            Op::Assert(assertion, flags) => self.assert(*assertion, *flags, pos),
+            Op::Jump(to) => return Step::To(*to, pos),
+            Op::Split(starts) => {
+                for &start in starts.iter().skip(1).rev() {
+                    self.save_way(start, pos);
+                }
+                self.steps = self.steps.saturating_add(starts.len() as u32);
+                return starts.first().map_or(Step::Fail, |&start| Step::To(start, pos));
+            }
+            Op::Save(slot) => {
+                self.set_slot(*slot, Some(pos));
+                true
+            }
+            Op::Look(look, width, next) => {
+                let before = self.changes.len();
+                self.looking += 1;
+                let start = if look.behind { pos.checked_sub(*width) } else { Some(pos) };
+                let found =
+                    start.is_some_and(|start| self.run(pc + 1, start, &mut |_, _| true).is_some());
+                self.looking -= 1;
+                if look.negative || !found {
+                    self.undo(before);
+                }
+                if found == look.negative || self.exhausted() {
+                    return Step::Fail;
+                }
+                return Step::To(*next, pos);
+            }
+            Op::Atomic(next) => {
+                let before = self.changes.len();
+                return if let Some(end) = self.run(pc + 1, pos, &mut |_, _| true) {
+                    Step::To(*next, end)
+                } else {
+                    self.undo(before);
+                    Step::Fail
+                };
+            }
+            Op::Possessive { min, max, next } => {
+                return self.possessive(pc + 1, pos, *min, *max, *next);
+            }
+            Op::LoopStart(register) => {
+                self.set_register(*register, (0, usize::MAX));
+                true
+            }
+            Op::Loop { register, min, max, lazy, body, next } => {
+                let (count, last) = self.registers.get(*register).copied().unwrap_or_default();
+                if count < *min {
+                    self.set_register(*register, (count + 1, last));
+                    return Step::To(*body, pos);
+                }
+                let more = max.is_none_or(|max| count < max) && pos != last;
+                if !more {
+                    return Step::To(*next, pos);
+                }
+                let round = (count.saturating_add(1), pos);
+                if *lazy {
+                    // The way into the next round starts at a step that makes the round.
+                    self.changes.push(Change::Register(*register, (count, last)));
+                    if let Some(place) = self.registers.get_mut(*register) {
+                        *place = round;
+                    }
+                    self.save_way(*body, pos);
+                    return Step::To(*next, pos);
+                }
+                self.save_way(*next, pos);
+                self.set_register(*register, round);
+                return Step::To(*body, pos);
+            }
+            Op::Backreference(group, flags) => {
+                let slot = (*group as usize).saturating_sub(1) * 2;
+                let ends = (
+                    self.slots.get(slot).copied().flatten(),
+                    self.slots.get(slot + 1).copied().flatten(),
+                );
+                let (Some(start), Some(end)) = ends else { return Step::Fail };
+                let Some(length) = end.checked_sub(start) else { return Step::Fail };
+                let (Some(want), Some(have)) =
+                    (self.text.get(start..end), self.text.get(pos..pos + length))
+                else {
+                    return Step::Fail;
+                };
+                let ascii = flags.has(Flags::ASCII);
+                let same = want.iter().zip(have).all(|(&a, &b)| {
+                    a == b || (flags.has(Flags::IGNORE_CASE) && lower(a, ascii) == lower(b, ascii))
+                });
+                if !same {
+                    return Step::Fail;
+                }
+                if self.looking == 0
+                    && let Some(marks) = self.marks.get_mut(pos..pos + length)
+                {
+                    marks.fill(false);
+                }
+                return Step::To(pc + 1, pos + length);
+            }
+            Op::Conditional(group, no) => {
+                let slot = (*group as usize).saturating_sub(1) * 2;
+                let took_part = self.slots.get(slot + 1).is_some_and(Option::is_some);
+                return Step::To(if took_part { pc + 1 } else { *no }, pos);
+            }
+            Op::Fail => false,
+            Op::End => return Step::End,
+        };
+        if holds { Step::To(pc + 1, pos) } else { Step::Fail }
+    }
+
+    fn possessive(
+        &mut self,
+        body: usize,
+        pos: usize,
+        min: u32,
+        max: Option<u32>,
+        next: usize,
+    ) -> Step {
+        let before = self.changes.len();
+        let (mut pos, mut count) = (pos, 0u32);
+        while max.is_none_or(|max| count < max) {
+            let round = self.changes.len();
+            match self.run(body, pos, &mut |_, _| true) {
+                Some(end) => {
+                    count = count.saturating_add(1);
+                    if end == pos {
+                        // A round that reads nothing can be made again as often as is wanted.
+                        break;
+                    }
+                    pos = end;
+                }
+                None if count < min => {
+                    self.undo(before);
+                    return Step::Fail;
+                }
+                None => {
+                    self.undo(round);
+                    break;
+                }
+            }
+        }
+        if self.exhausted() { Step::Fail } else { Step::To(next, pos) }
+    }
+
+    fn assert(&self, assertion: Assertion, flags: Flags, pos: usize) -> bool {
+        let ascii = flags.has(Flags::ASCII);
+        let lines = flags.has(Flags::MULTI_LINE);
+        let at = |at: Option<usize>| at.and_then(|at| self.text.get(at).copied());
+        let (before, after) = (at(pos.checked_sub(1)), at(Some(pos)));
+        let boundary = || {
+            before.is_some_and(|c| is_word(c, ascii)) != after.is_some_and(|c| is_word(c, ascii))
+        };
+        match assertion {
+            Assertion::TextStart => before.is_none(),
+            Assertion::Caret => before.is_none() || (lines && before == Some('\n')),
+            Assertion::TextEnd => after.is_none(),
+            Assertion::Dollar => {
+                after.is_none() || (after == Some('\n') && (lines || pos + 1 == self.text.len()))
+            }
+            Assertion::WordBoundary => boundary(),
+            // CPython before 3.14 has neither in the empty text.
+            Assertion::NotWordBoundary => !self.text.is_empty() && !boundary(),
+        }
+    }
+}
+
+enum Step {
+    To(usize, usize),
+    End,
+    Fail,
+}

@@ -1,0 +1,176 @@
+//! The index finds what asking about every pair finds.
+#![allow(clippy::print_stdout, reason = "tests say what they skip")]
+
+#[path = "support/frame_patterns.rs"]
+mod frame_patterns;
+
+use frame_patterns::{Rng, frame_patterns};
+use reglint::overlap::{Budget, Compiled, Kind, pairs, relate};
+use reglint::pattern::{Ast, Versions, parse};
+
+fn asts(patterns: &[String]) -> Vec<Ast> {
+    patterns
+        .iter()
+        .map(|p| parse(p, Versions::ALL).unwrap_or_else(|e| panic!("{p}: {e:?}")))
+        .collect()
+}
+
+fn check(patterns: &[String]) -> usize {
+    let asts = asts(patterns);
+    let compiled: Vec<_> = asts.iter().map(|ast| Compiled::new(ast, Budget::default())).collect();
+    let found = pairs(&asts.iter().collect::<Vec<_>>(), Budget::default());
+    let stands_for =
+        |at: usize| found.same.iter().find(|all| all.contains(&at)).map_or(at, |all| all[0]);
+    let unknown = |at: usize| found.unknown.iter().any(|(pattern, _)| *pattern == at);
+    let mut count = 0;
+    for b in 0..patterns.len() {
+        for a in 0..b {
+            let all_pairs = relate(&compiled[a], &compiled[b]);
+            let (x, y) = (stands_for(a), stands_for(b));
+            let indexed = if x == y {
+                Kind::Equal
+            } else if unknown(x) || unknown(y) {
+                assert!(matches!(all_pairs.kind, Kind::Undecided(_)));
+                continue;
+            } else {
+                let of = found.findings.iter().find(|f| (f.a, f.b) == (x.min(y), x.max(y)));
+                let relation = of
+                    .map(|f| if x < y { f.relation.clone() } else { f.relation.clone().flipped() });
+                if let (Some(relation), true) = (&relation, (x, y) == (a, b)) {
+                    let length = |r: &reglint::overlap::Relation| {
+                        r.witness.as_ref().map(|w| w.text.chars().count())
+                    };
+                    assert_eq!(
+                        length(relation),
+                        length(&all_pairs),
+                        "{} {}",
+                        patterns[a],
+                        patterns[b]
+                    );
+                }
+                relation.map_or(Kind::None, |relation| relation.kind)
+            };
+            if all_pairs.kind == Kind::None && x == y {
+                // Both claim nothing.
+                continue;
+            }
+            assert_eq!(indexed, all_pairs.kind, "{} {}", patterns[a], patterns[b]);
+            count += usize::from(indexed != Kind::None);
+        }
+    }
+    count
+}
+
+#[test]
+fn generated_patterns() {
+    let mut found = 0;
+    for seed in 0..4 {
+        found += check(&frame_patterns(250, seed));
+    }
+    assert!(found > 100, "{found}");
+}
+
+/// Patterns of few short words, so that most pairs touch in some way.
+fn crowded(rng: &mut Rng, count: usize) -> Vec<String> {
+    let words = ["kv", "a", "norm", "add", "rope", "moe", "fused", "q"];
+    let glue = ["::", "_", "", "::", "_", ".*", ".", r"\w+", "[^:]*", "(?:::|_)"];
+    let ends = [
+        "",
+        "",
+        "",
+        "::",
+        "_",
+        "$",
+        r"\b",
+        "(?!_kv)",
+        "(?=::)",
+        "[ab]",
+        "+",
+        ".*",
+        "(?:_q)?",
+        "(?>_a|_ad)",
+    ];
+    let starts = ["", "", "", "", "^", r"\b", "::", "_", "(?i)", "(?<!_)", ".*", r"\w*"];
+    let mut all: Vec<String> = Vec::new();
+    while all.len() < count {
+        let mut branches = Vec::new();
+        for branch in 0..=rng.below(4) / 3 {
+            let mut text = String::new();
+            if branch == 0 {
+                text.push_str(starts[rng.below(starts.len())]);
+            }
+            for word in 0..=rng.below(3) {
+                if word > 0 {
+                    text.push_str(glue[rng.below(glue.len())]);
+                }
+                text.push_str(words[rng.below(words.len())]);
+            }
+            text.push_str(ends[rng.below(ends.len())]);
+            branches.push(text);
+        }
+        all.push(branches.join("|"));
+    }
+    all
+}
+
+#[test]
+fn patterns_that_touch() {
+    let cases: u64 =
+        std::env::var("REGLINT_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(3_000);
+    for seed in 0..(cases / 1_000).clamp(1, 100) {
+        let mut rng = Rng(seed);
+        assert!(check(&crowded(&mut rng, 70)) > 100);
+    }
+}
+
+#[test]
+fn a_pattern_at_odds_with_many_is_one_crowd() {
+    let mut patterns: Vec<String> = (0..200).map(|i| format!("encoder::layer_{i}_run")).collect();
+    patterns.push("encoder::".to_owned());
+    patterns.push("other::thing".to_owned());
+    patterns.push("thing::else".to_owned());
+    let asts = asts(&patterns);
+    let found = pairs(&asts.iter().collect::<Vec<_>>(), Budget::default());
+    let (crowds, alone) = found.crowds(8);
+    assert_eq!(crowds.len(), 1);
+    assert_eq!((crowds[0].pattern, crowds[0].findings.len()), (200, 200));
+    assert_eq!(alone.len(), 1);
+}
+
+/// The patterns of a public rule set, where the data is at hand.
+fn rule_set(name: &str) -> Option<Vec<Ast>> {
+    let shared = std::env::var_os("REGLINT_SHARED").map_or_else(
+        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        std::path::PathBuf::from,
+    );
+    let text = std::fs::read_to_string(shared.join("rulesets").join(name)).ok()?;
+    let register: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let patterns = register["hypotheses"]
+        .as_array()?
+        .iter()
+        .filter_map(|h| h["canonical_frame_regex"].as_str());
+    Some(patterns.filter_map(|pattern| parse(pattern, Versions::ALL).ok()).collect())
+}
+
+#[test]
+fn public_rule_sets_are_decided() {
+    for name in ["gitleaks.json", "crawler-user-agents.json"] {
+        let Some(asts) = rule_set(name) else {
+            println!("skipped: no {name}");
+            continue;
+        };
+        let start = std::time::Instant::now();
+        let found = pairs(&asts.iter().collect::<Vec<_>>(), Budget::default());
+        let mut kinds: std::collections::BTreeMap<String, usize> =
+            std::collections::BTreeMap::new();
+        for finding in &found.findings {
+            *kinds.entry(format!("{:?}", finding.relation.kind)).or_default() += 1;
+        }
+        let (patterns, unknown) = (asts.len(), found.unknown.len());
+        println!(
+            "{name}: {patterns} patterns, {:.1?}, {kinds:?}, {unknown} unknown",
+            start.elapsed()
+        );
+        assert!(patterns > 100 && found.left_out == 0);
+    }
+}
