@@ -12,7 +12,7 @@ use crate::report::{Levels, Report, Summary};
 use crate::rules::{Check, Findings, RULES, Rule};
 use crate::schema::Schema;
 use crate::source::{Role, Source, Sources};
-use crate::workspace::{Entry, Workspace};
+use crate::workspace::{Entry, Patterns, Workspace};
 
 /// How to lint.
 #[derive(Debug)]
@@ -42,8 +42,9 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
             Entry { file, source, document, violations, register }
         })
     });
-    let entries: Vec<_> = entries.into_iter().flatten().collect();
-    let workspace = Workspace::new(entries, sources, options.consumer);
+    let mut entries: Vec<_> = entries.into_iter().flatten().collect();
+    let patterns = Patterns::intern(&mut entries, options.consumer);
+    let workspace = Workspace::new(entries, &patterns, sources, options.consumer);
 
     let running: Vec<&'static Rule> =
         RULES.iter().filter(|rule| options.levels.runs(rule)).collect();

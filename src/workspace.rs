@@ -1,10 +1,13 @@
 //! All registers that are checked together, and the indexes that rules ask.
 //!
-//! Uses `register`, `schema`, `json`, `pattern`, `source` and `span`.
+//! Uses `register`, `schema`, `json`, `overlap`, `pattern`, `source` and `span`.
+
+use std::sync::OnceLock;
 
 use ahash::AHashMap;
 
 use crate::json::Document;
+use crate::overlap::{Budget, Compiled};
 use crate::pattern::{Consumer, Pattern};
 use crate::register::{PatternId, Register};
 use crate::schema::Violation;
@@ -41,7 +44,9 @@ pub struct Workspace<'d> {
     /// The registers.
     pub entries: Vec<Entry<'d>>,
     /// The distinct patterns in them.
-    pub patterns: Patterns<'d>,
+    pub patterns: &'d Patterns<'d>,
+    /// By the number of a pattern: it as what `overlap` asks questions of.
+    compiled: Vec<OnceLock<Option<Box<Compiled<'d>>>>>,
     /// Whose dialect the patterns are written in.
     pub consumer: Consumer,
     /// All sources of the run, for rules that show a place by its line.
@@ -49,10 +54,25 @@ pub struct Workspace<'d> {
 }
 
 impl<'d> Workspace<'d> {
-    /// Puts the registers together and numbers their distinct patterns.
-    pub fn new(mut entries: Vec<Entry<'d>>, sources: &'d Sources, consumer: Consumer) -> Self {
-        let patterns = Patterns::intern(&mut entries, consumer);
-        Self { entries, patterns, consumer, sources }
+    /// Puts the registers together. `patterns` are theirs, see [`Patterns::intern`].
+    pub fn new(
+        entries: Vec<Entry<'d>>,
+        patterns: &'d Patterns<'d>,
+        sources: &'d Sources,
+        consumer: Consumer,
+    ) -> Self {
+        let compiled = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
+        Self { entries, patterns, compiled, consumer, sources }
+    }
+
+    /// A pattern as what `overlap` asks questions of, made by the first call. `None` where CPython
+    /// refuses it.
+    pub fn compiled(&self, id: PatternId) -> Option<&Compiled<'d>> {
+        let make = || {
+            let ast = self.patterns.get(id).ast().ok()?;
+            Some(Box::new(Compiled::new(ast, Budget::default())))
+        };
+        self.compiled.get(id.0 as usize)?.get_or_init(make).as_deref()
     }
 }
 
@@ -64,7 +84,7 @@ pub struct Patterns<'d> {
 
 impl<'d> Patterns<'d> {
     /// Numbers the distinct texts in the order of their first place and gives each slot its number.
-    fn intern(entries: &mut [Entry<'d>], consumer: Consumer) -> Self {
+    pub fn intern(entries: &mut [Entry<'d>], consumer: Consumer) -> Self {
         let slots = entries.iter().map(|entry| entry.register.slots().count()).sum();
         let mut numbers: AHashMap<&str, PatternId> = AHashMap::with_capacity(slots);
         let mut list = Vec::with_capacity(slots);
