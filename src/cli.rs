@@ -51,6 +51,29 @@ pub enum Command {
     /// Check registers (what `reglint PATH…` does)
     #[command(after_help = AFTER_HELP)]
     Check(Check),
+    /// Say how two patterns lie to each other, with a frame that both claim
+    Overlap {
+        /// Two patterns, A and B
+        #[arg(value_names = ["A", "B"], num_args = 2, required_unless_present = "batch")]
+        patterns: Vec<String>,
+        /// Answer about many pairs: a file, or `-`, with a JSON array of two patterns a line
+        #[arg(long, value_name = "FILE", conflicts_with = "patterns")]
+        batch: Option<PathBuf>,
+        /// Options of every command.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Say which patterns claim a frame, and where in it they match
+    Claims {
+        /// The frame, as the profiler prints it
+        frame: String,
+        /// Files, folders, or `-` for standard input; without one, the configured registers
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Options of every command.
+        #[command(flatten)]
+        options: Options,
+    },
     /// Show a rule's page, or all rules
     Explain {
         /// The rule's name
@@ -193,7 +216,9 @@ impl Command {
     fn options_mut(&mut self) -> &mut Options {
         match self {
             Self::Check(check) => &mut check.options,
-            Self::Explain { options, .. }
+            Self::Overlap { options, .. }
+            | Self::Claims { options, .. }
+            | Self::Explain { options, .. }
             | Self::Rules { options }
             | Self::Schema { options, .. } => options,
         }
@@ -234,9 +259,8 @@ fn command_first(command: &clap::Command, mut arguments: Vec<OsString>) -> Vec<O
     if arguments.is_empty() {
         arguments.push("reglint".into());
     }
-    let check = command.find_subcommand("check");
     let takes_value = |option: &str| {
-        check.into_iter().flat_map(clap::Command::get_arguments).any(|argument| {
+        command.get_subcommands().flat_map(clap::Command::get_arguments).any(|argument| {
             let named = argument.get_long().is_some_and(|long| option == format!("--{long}"))
                 || argument.get_short().is_some_and(|short| option == format!("-{short}"));
             named && argument.get_action().takes_values()
@@ -267,7 +291,49 @@ fn command_first(command: &clap::Command, mut arguments: Vec<OsString>) -> Vec<O
         Some(at) => arguments[1..=at].rotate_right(1),
         None => arguments.insert(1, "check".into()),
     }
-    arguments
+    match arguments
+        .get(1)
+        .and_then(|word| word.to_str())
+        .and_then(|word| command.find_subcommand(word))
+    {
+        Some(of) if ["overlap", "claims"].contains(&of.get_name()) => options_first(of, arguments),
+        _ => arguments,
+    }
+}
+
+/// The arguments of a command that takes patterns or frames, which may begin with `-`: only what is an option to
+/// the letter is one. Options come first, and behind `--` the rest.
+fn options_first(command: &clap::Command, arguments: Vec<OsString>) -> Vec<OsString> {
+    let option = |word: &str| {
+        let (name, has_value) =
+            word.split_once('=').map_or((word, false), |(name, _)| (name, true));
+        if ["--help", "-h"].contains(&word) {
+            return Some(false);
+        }
+        let known = command.get_arguments().find(|known| {
+            known.get_long().is_some_and(|long| name.strip_prefix("--") == Some(long))
+                || known.get_short().is_some_and(|short| word == format!("-{short}"))
+        })?;
+        Some(known.get_action().takes_values() && !has_value)
+    };
+    let mut arguments = arguments.into_iter();
+    let mut first: Vec<OsString> = arguments.by_ref().take(2).collect();
+    let mut rest: Vec<OsString> = vec!["--".into()];
+    while let Some(word) = arguments.next() {
+        if word == "--" {
+            rest.extend(arguments);
+            break;
+        }
+        match word.to_str().and_then(option) {
+            Some(takes_value) => {
+                first.push(word);
+                first.extend(if takes_value { arguments.next() } else { None });
+            }
+            None => rest.push(word),
+        }
+    }
+    first.append(&mut rest);
+    first
 }
 
 /// The names of the subcommands, for hints.
@@ -312,6 +378,28 @@ mod tests {
         assert!(matches!(parsed("./schema").command, Command::Check(_)));
         assert!(matches!(parsed("-- schema").command, Command::Check(_)));
         assert!(matches!(parsed("--config schema explain").command, Command::Explain { .. }));
+    }
+
+    #[test]
+    fn patterns_may_look_like_options() {
+        for line in [
+            "overlap -[AGXG x --format json",
+            "--format json overlap -[AGXG x",
+            "overlap --format=json -- -[AGXG x",
+        ] {
+            let Command::Overlap { patterns, options, .. } = parsed(line).command else {
+                panic!("{line}")
+            };
+            assert_eq!(patterns, ["-[AGXG", "x"], "{line}");
+            assert_eq!(options.format, Format::Json, "{line}");
+        }
+        let line = "claims -[AGXG a.json -q";
+        let Command::Claims { frame, paths, options } = parsed(line).command else { panic!() };
+        assert_eq!((frame.as_str(), paths.len(), options.quiet), ("-[AGXG", 1, true));
+        let Command::Overlap { patterns, batch, .. } = parsed("overlap --batch -").command else {
+            panic!()
+        };
+        assert_eq!((patterns.len(), batch), (0, Some(PathBuf::from("-"))));
     }
 
     #[test]

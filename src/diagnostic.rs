@@ -42,6 +42,28 @@ impl Label {
     }
 }
 
+/// A frame that shows what a finding says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    /// What it shows, as a clause before a colon.
+    pub message: String,
+    /// The frame.
+    pub frame: String,
+    /// What matches where.
+    pub marks: Vec<Mark>,
+}
+
+/// A part of a witness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Where it begins, in scalar values of the frame.
+    pub start: usize,
+    /// Where it ends, in scalar values of the frame.
+    pub end: usize,
+    /// A few words about it.
+    pub message: String,
+}
+
 /// One finding.
 ///
 /// All texts are plain: they may quote the input and are escaped by the output, never here.
@@ -57,6 +79,8 @@ pub struct Diagnostic {
     pub primary: Label,
     /// Other places that belong to it, in the order to read them.
     pub related: Vec<Label>,
+    /// A frame that shows it.
+    pub witness: Option<Witness>,
     /// Facts that help to judge it, one sentence each.
     pub notes: Vec<String>,
     /// The one right repair, where there is one.
@@ -79,6 +103,7 @@ impl Diagnostic {
             message: message.into(),
             primary,
             related: Vec::new(),
+            witness: None,
             notes: Vec::new(),
             fix: None,
             hypothesis: None,
@@ -89,6 +114,13 @@ impl Diagnostic {
     #[must_use]
     pub fn with_related(mut self, label: Label) -> Self {
         self.related.push(label);
+        self
+    }
+
+    /// Sets the frame that shows it, if there is one.
+    #[must_use]
+    pub fn with_witness(mut self, witness: impl Into<Option<Witness>>) -> Self {
+        self.witness = witness.into();
         self
     }
 

@@ -4,7 +4,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
 use ahash::AHashSet;
@@ -58,6 +58,62 @@ pub fn read(request: &Request<'_>) -> Input {
     }
     list_siblings(request, &mut list);
     load(request, list)
+}
+
+/// A file that is read a few lines at a time, in lists of at most [`Lines::AT_ONCE`].
+pub struct Lines {
+    path: String,
+    reader: Box<dyn BufRead>,
+}
+
+impl Lines {
+    /// So many lines are read at once.
+    pub const AT_ONCE: usize = 4096;
+
+    /// Opens a file, or standard input for `-`.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let shown = path.display().to_string();
+        let reader: Box<dyn BufRead> = if path.as_os_str() == "-" {
+            Box::new(BufReader::new(io::stdin()))
+        } else {
+            let file = File::open(path);
+            Box::new(BufReader::new(file.map_err(|source| Error::Read {
+                path: shown.clone(),
+                source,
+                hint: None,
+            })?))
+        };
+        Ok(Self { path: shown, reader })
+    }
+}
+
+impl Iterator for Lines {
+    type Item = Result<Vec<Vec<u8>>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut lines = Vec::new();
+        while lines.len() < Self::AT_ONCE {
+            let mut line = Vec::new();
+            let limit = MAX_BYTES as u64;
+            let read = (&mut self.reader).take(limit).read_until(b'\n', &mut line);
+            match read {
+                Ok(0) => break,
+                Ok(bytes) if bytes as u64 == limit => {
+                    return Some(Err(Error::TooLarge { path: self.path.clone(), limit }));
+                }
+                Ok(_) => {}
+                Err(source) => {
+                    let path = self.path.clone();
+                    return Some(Err(Error::Read { path, source, hint: None }));
+                }
+            }
+            lines.push(line);
+        }
+        (!lines.is_empty()).then_some(Ok(lines))
+    }
 }
 
 impl Request<'_> {

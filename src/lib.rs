@@ -19,7 +19,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub mod cli;
 pub mod config;
@@ -33,6 +33,7 @@ pub mod linter;
 pub mod output;
 pub mod overlap;
 pub mod pattern;
+pub mod query;
 pub mod register;
 pub mod report;
 pub mod rules;
@@ -86,6 +87,12 @@ fn execute(command: &Command, is_terminal: bool, out: &mut dyn Write) -> Result<
     let clean = |result| written(result).map(|()| ExitStatus::Clean);
     match command {
         Command::Check(check) => self::check(check, is_terminal, out),
+        Command::Overlap { patterns, batch, options } => {
+            overlap(patterns, batch.as_deref(), options, is_terminal, out)
+        }
+        Command::Claims { frame, paths, options } => {
+            claims(frame, paths, options, is_terminal, out)
+        }
         Command::Explain { rule: Some(name), .. } => {
             let rule = find_rule(name)?;
             clean(out.write_all(rule.page.as_bytes()))
@@ -104,11 +111,7 @@ fn execute(command: &Command, is_terminal: bool, out: &mut dyn Write) -> Result<
 /// `reglint check`: the whole pipeline.
 fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<ExitStatus, Error> {
     let options = &check.options;
-    let folder = std::env::current_dir().map_err(|source| Error::Read {
-        path: ".".to_owned(),
-        source,
-        hint: None,
-    })?;
+    let folder = working_folder()?;
     let config = configure(options, &folder)?;
     let levels = levels(options, &config)?;
     let schema = options.schema.as_deref().map(read_schema).transpose()?;
@@ -128,11 +131,7 @@ fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<E
             consumer: config.consumer,
         },
     );
-    let view = output::Options {
-        color: is_coloured(options.color, is_terminal),
-        width: terminal_width(is_terminal),
-        quiet: options.quiet,
-    };
+    let view = view(options, is_terminal);
     written(output::write(options.format, &report, &input.sources, &view, out))?;
     // Findings first, then what could not be checked, also where both streams are one terminal.
     written(out.flush())?;
@@ -161,6 +160,89 @@ fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<E
     } else {
         ExitStatus::Clean
     })
+}
+
+/// `reglint overlap`: how two patterns lie to each other, or many pairs of them.
+fn overlap(
+    patterns: &[String],
+    batch: Option<&Path>,
+    options: &Options,
+    is_terminal: bool,
+    out: &mut dyn Write,
+) -> Result<ExitStatus, Error> {
+    let config = configure(options, &working_folder()?)?;
+    let view = view(options, is_terminal);
+    if let [a, b] = patterns {
+        let answer = query::overlap(a, b, config.consumer);
+        if let Err(query::Refusal(message)) = answer {
+            return Err(Error::Usage { message, hint: None });
+        }
+        written(output::relation(&answer, options.format, &view, out))?;
+        return Ok(ExitStatus::Clean);
+    }
+    let mut status = ExitStatus::Clean;
+    let mut number = 0;
+    for lines in input::Lines::open(batch.unwrap_or(Path::new("-")))? {
+        let lines = lines?;
+        for answer in query::overlaps(&lines, config.consumer) {
+            number += 1;
+            if let Err(query::Refusal(why)) = &answer {
+                complain(&Error::Usage { message: format!("line {number}: {why}"), hint: None });
+                status = ExitStatus::Failure;
+            }
+            written(output::relation(&answer, options.format, &view, out))?;
+        }
+    }
+    Ok(status)
+}
+
+/// `reglint claims`: who claims a frame.
+fn claims(
+    frame: &str,
+    paths: &[PathBuf],
+    options: &Options,
+    is_terminal: bool,
+    out: &mut dyn Write,
+) -> Result<ExitStatus, Error> {
+    if frame.is_empty() || frame.chars().any(char::is_control) {
+        let message = "a frame is not empty and has no control characters".to_owned();
+        return Err(Error::Usage { message, hint: None });
+    }
+    let folder = working_folder()?;
+    let config = configure(options, &folder)?;
+    let input = input::read(&input::Request {
+        paths,
+        stdin_filename: options.stdin_filename.as_deref(),
+        force_exclude: options.force_exclude,
+        config: &config,
+        folder: &folder,
+    });
+    let found = query::claims(&input.sources, frame, config.consumer);
+    let view = view(options, is_terminal);
+    written(output::claims(&found, frame, &input.sources, options.format, &view, out))?;
+    written(out.flush())?;
+    let failed = !input.errors.is_empty();
+    for error in input.errors {
+        complain(&error);
+    }
+    Ok(if failed { ExitStatus::Failure } else { ExitStatus::Clean })
+}
+
+fn working_folder() -> Result<PathBuf, Error> {
+    std::env::current_dir().map_err(|source| Error::Read {
+        path: ".".to_owned(),
+        source,
+        hint: None,
+    })
+}
+
+/// How the output is to look.
+fn view(options: &Options, is_terminal: bool) -> output::Options {
+    output::Options {
+        color: is_coloured(options.color, is_terminal),
+        width: terminal_width(is_terminal),
+        quiet: options.quiet,
+    }
 }
 
 /// The configuration that the options ask for, with their exclusions.

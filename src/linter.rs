@@ -39,7 +39,7 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
             if !source.encoding_faults().is_empty() || !document.errors().is_empty() {
                 register.forget(|span| source.is_damaged(span));
             }
-            Entry { file, source, document, violations, register }
+            Entry::new(file, source, document, violations, register)
         })
     });
     let mut entries: Vec<_> = entries.into_iter().flatten().collect();

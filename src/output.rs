@@ -1,10 +1,11 @@
 //! A report as bytes: one file a format, and what the formats share.
 //!
-//! Uses `report`, `diagnostic`, `fix`, `source` and `span`. Opens nothing and looks at no terminal: the
+//! Uses `report`, `query`, `diagnostic`, `fix`, `source` and `span`. Opens nothing and looks at no terminal: the
 //! caller says where to write, how wide it is and whether it shows colours.
 //!
 //! Nothing of the input reaches the writer raw, in any format: see `escape`.
 
+mod answers;
 mod catalogue;
 mod concise;
 mod escape;
@@ -16,6 +17,8 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::diagnostic::Diagnostic;
+use crate::overlap::Relation;
+use crate::query::{Claims, Refusal};
 use crate::report::Report;
 use crate::rules::Rule;
 use crate::source::Sources;
@@ -87,6 +90,36 @@ pub fn write(
         Format::Concise => concise::write(report, sources, options, out),
         Format::Json => json::write(report, sources, out),
     }
+}
+
+/// Writes the answer about two patterns in `format`.
+///
+/// # Errors
+///
+/// What the writer says.
+pub fn relation(
+    answer: &Result<Relation, Refusal>,
+    format: Format,
+    options: &Options,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    answers::relation(answer, format, options.width, out)
+}
+
+/// Writes who claims `frame` in `format`.
+///
+/// # Errors
+///
+/// What the writer says.
+pub fn claims(
+    claims: &Claims,
+    frame: &str,
+    sources: &Sources,
+    format: Format,
+    options: &Options,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    answers::claims(claims, frame, sources, format, options.width, out)
 }
 
 /// Writes the list of `rules` in `format`.

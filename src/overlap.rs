@@ -71,7 +71,7 @@ mod walk;
 use std::fmt;
 use std::sync::OnceLock;
 
-pub use index::{Crowd, Finding, Index, Pairs, pairs};
+pub use index::{Crowd, Finding, Index, Pairs, Wanted, crowds, pairs};
 
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;
@@ -398,33 +398,55 @@ pub fn relation(a: &Ast, b: &Ast, budget: Budget) -> Relation {
 
 /// [`relation`] of two patterns that are ready; a search may cost what the first one's budget says.
 pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
+    match inclusions(a, b) {
+        Ok(inclusions) => partial(a, b, inclusions),
+        Err(relation) => relation,
+    }
+}
+
+/// Whether one is equal to the other or within it, no more: a partial overlap counts as none.
+pub fn inclusion(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
+    match inclusions(a, b) {
+        Ok((Answer::Undecided(reason), _) | (_, Answer::Undecided(reason))) => {
+            Relation::bare(Kind::Undecided(reason))
+        }
+        Ok(_) => Relation::bare(Kind::None),
+        Err(relation) => relation,
+    }
+}
+
+/// Whether `a` is within `b` and `b` within `a`; as an error the relation, where these settle it.
+fn inclusions(a: &Compiled<'_>, b: &Compiled<'_>) -> Result<(Answer, Answer), Relation> {
+    if let Some(reason) = [&a.over, &b.over].into_iter().find_map(|over| over.as_ref().err()) {
+        return Err(Relation::bare(Kind::Undecided(reason.clone())));
+    }
+    if *a.sample() == Sample::None || *b.sample() == Sample::None {
+        return Err(Relation::bare(Kind::None));
+    }
+    if a.ast.root.kind == b.ast.root.kind {
+        return Err(common(a, b, Kind::Equal));
+    }
+    let (a_in_b, b_in_a) = (a.within(b), b.within(a));
+    match (&a_in_b, &b_in_a) {
+        (Answer::Yes, Answer::Yes) => Err(common(a, b, Kind::Equal)),
+        (Answer::Yes, Answer::No(_)) => Err(common(a, b, Kind::AWithinB)),
+        (Answer::No(_), Answer::Yes) => Err(common(b, a, Kind::AWithinB).flipped()),
+        // Equal or within: not partial at any rate.
+        (Answer::Yes, Answer::Undecided(reason)) | (Answer::Undecided(reason), Answer::Yes) => {
+            Err(Relation::bare(Kind::Undecided(reason.clone())))
+        }
+        _ => Ok((a_in_b, b_in_a)),
+    }
+}
+
+/// The relation of two patterns that are neither equal nor the one within the other for sure.
+fn partial(a: &Compiled<'_>, b: &Compiled<'_>, (a_in_b, b_in_a): (Answer, Answer)) -> Relation {
     let (a_over, b_over) = match (&a.over, &b.over) {
         (Ok(a), Ok(b)) => (a, b),
         (Err(reason), _) | (_, Err(reason)) => {
             return Relation::bare(Kind::Undecided(reason.clone()));
         }
     };
-    if a.ast.root.kind == b.ast.root.kind
-        || *a.sample() == Sample::None
-        || *b.sample() == Sample::None
-    {
-        return match a.sample() {
-            Sample::None => Relation::bare(Kind::None),
-            _ if *b.sample() == Sample::None => Relation::bare(Kind::None),
-            _ => common(a, b, Kind::Equal),
-        };
-    }
-    let (a_in_b, b_in_a) = (a.within(b), b.within(a));
-    match (&a_in_b, &b_in_a) {
-        (Answer::Yes, Answer::Yes) => return common(a, b, Kind::Equal),
-        (Answer::Yes, Answer::No(_)) => return common(a, b, Kind::AWithinB),
-        (Answer::No(_), Answer::Yes) => return common(b, a, Kind::AWithinB).flipped(),
-        // Equal or within: not partial at any rate.
-        (Answer::Yes, Answer::Undecided(reason)) | (Answer::Undecided(reason), Answer::Yes) => {
-            return Relation::bare(Kind::Undecided(reason.clone()));
-        }
-        _ => {}
-    }
     let Some(alphabet) = Alphabet::new(&a_over.sets, &b_over.sets) else {
         return Relation::bare(Kind::Undecided(Reason::Bound(Bound::Characters)));
     };

@@ -12,6 +12,7 @@ use crate::register::Hypothesis;
 use crate::span::{FileId, Span};
 use crate::workspace::{Entry, Workspace};
 
+mod canonical_claims_subcomponent;
 mod duplicate_canonical_frame;
 mod duplicate_id;
 mod duplicate_key;
@@ -19,7 +20,16 @@ mod id_style;
 mod invalid_encoding;
 mod invalid_json;
 mod invalid_pattern;
+mod narrow;
+mod nested_canonical_frames;
+mod open_ended_frame;
+mod overlapping_canonical_frames;
+mod overlapping_subcomponents;
+mod pairs;
+mod possible_overlap;
 mod schema_violation;
+mod several_canonical_frames;
+mod undecided_overlap;
 
 /// What the user wants of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +97,14 @@ pub static RULES: &[Rule] = &[
     id_style::RULE,
     invalid_pattern::RULE,
     duplicate_canonical_frame::RULE,
+    overlapping_canonical_frames::RULE,
+    possible_overlap::RULE,
+    several_canonical_frames::RULE,
+    open_ended_frame::RULE,
+    canonical_claims_subcomponent::RULE,
+    overlapping_subcomponents::RULE,
+    nested_canonical_frames::RULE,
+    undecided_overlap::RULE,
 ];
 
 impl Rule {
@@ -147,6 +165,17 @@ impl Findings {
         if *count <= Self::MOST {
             *last = self.list.len();
             self.list.push(diagnostic);
+        }
+    }
+
+    /// Adds the finding that `make` makes, which is not asked where the file has [`Findings::MOST`].
+    pub fn push_from(&mut self, file: FileId, make: impl FnOnce(&Self) -> Diagnostic) {
+        let (count, _) = self.counts.entry(file).or_default();
+        if *count >= Self::MOST {
+            *count += 1;
+        } else {
+            let diagnostic = make(self);
+            self.push(diagnostic);
         }
     }
 

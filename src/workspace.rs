@@ -6,6 +6,10 @@ use std::sync::OnceLock;
 
 use ahash::AHashMap;
 
+mod relations;
+
+pub use relations::{Lie, Places, Relations};
+
 use crate::json::Document;
 use crate::overlap::{Budget, Compiled};
 use crate::pattern::{Consumer, Pattern};
@@ -27,9 +31,22 @@ pub struct Entry<'d> {
     pub violations: Vec<Violation>,
     /// What the consumer sees.
     pub register: Register<'d>,
+    /// How its patterns lie to each other, once a rule has asked.
+    relations: OnceLock<Relations>,
 }
 
-impl Entry<'_> {
+impl<'d> Entry<'d> {
+    /// Puts the parts together.
+    pub fn new(
+        file: FileId,
+        source: &'d Source,
+        document: &'d Document<'d>,
+        violations: Vec<Violation>,
+        register: Register<'d>,
+    ) -> Self {
+        Self { file, source, document, violations, register, relations: OnceLock::new() }
+    }
+
     /// The id of the hypothesis that `span` lies in.
     pub fn hypothesis_at(&self, span: Span) -> Option<&str> {
         let after = self.register.hypotheses.partition_point(|each| each.span.start <= span.start);
@@ -63,6 +80,11 @@ impl<'d> Workspace<'d> {
     ) -> Self {
         let compiled = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
         Self { entries, patterns, compiled, consumer, sources }
+    }
+
+    /// How the patterns of one register lie to each other, found by the first call.
+    pub fn relations<'e>(&self, entry: &'e Entry<'_>) -> &'e Relations {
+        entry.relations.get_or_init(|| Relations::of(&entry.register, self))
     }
 
     /// A pattern as what `overlap` asks questions of, made by the first call. `None` where CPython

@@ -10,13 +10,13 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
 use super::escape;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Mark};
 use crate::report::Report;
 use crate::source::{ColumnUnit, Source, Sources};
 use crate::span::{FileId, Span};
 
 /// The version of the format. A new member is no new version.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// Writes the report.
 pub(super) fn write(report: &Report, sources: &Sources, out: &mut dyn Write) -> io::Result<()> {
@@ -49,7 +49,7 @@ pub(super) fn write(report: &Report, sources: &Sources, out: &mut dyn Write) -> 
 }
 
 /// Adds `value` to `line`.
-fn put(line: &mut Vec<u8>, value: &impl Serialize) -> io::Result<()> {
+pub(super) fn put(line: &mut Vec<u8>, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut serde_json::Serializer::with_formatter(line, Escaping)).map_err(Into::into)
 }
 
@@ -87,8 +87,24 @@ struct DiagnosticJson<'r> {
     hypothesis: Option<&'r str>,
     span: SpanJson,
     related: Vec<RelatedJson<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<WitnessJson<'r>>,
     notes: &'r [String],
     fix: Option<FixJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct WitnessJson<'r> {
+    message: &'r str,
+    frame: &'r str,
+    marks: Vec<MarkJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct MarkJson<'r> {
+    start: usize,
+    end: usize,
+    message: &'r str,
 }
 
 #[derive(Serialize)]
@@ -113,7 +129,7 @@ struct EditJson<'r> {
 }
 
 #[derive(Serialize)]
-struct SpanJson {
+pub(super) struct SpanJson {
     start: PlaceJson,
     end: PlaceJson,
 }
@@ -164,14 +180,25 @@ impl<'r> DiagnosticJson<'r> {
             hypothesis: diagnostic.hypothesis.as_deref(),
             span: SpanJson::new(primary.file, primary.span, sources),
             related: related.collect(),
+            witness: diagnostic.witness.as_ref().map(|witness| WitnessJson {
+                message: &witness.message,
+                frame: &witness.frame,
+                marks: witness.marks.iter().map(MarkJson::new).collect(),
+            }),
             notes: &diagnostic.notes,
             fix,
         }
     }
 }
 
+impl<'r> MarkJson<'r> {
+    fn new(mark: &'r Mark) -> Self {
+        Self { start: mark.start, end: mark.end, message: &mark.message }
+    }
+}
+
 impl SpanJson {
-    fn new(file: FileId, span: Span, sources: &Sources) -> Self {
+    pub(super) fn new(file: FileId, span: Span, sources: &Sources) -> Self {
         let source = sources.get(file);
         Self { start: PlaceJson::new(span.start, source), end: PlaceJson::new(span.end, source) }
     }

@@ -12,10 +12,10 @@ use codespan_reporting::diagnostic as codespan;
 use codespan_reporting::files::{Error as FilesError, Files, Location};
 use codespan_reporting::term::{self, Config, Styles, StylesWriter, termcolor::Ansi};
 
-use super::escape::escape;
+use super::escape::{columns, escape, spelled_columns};
 use super::view::Line;
 use super::{Options, unnamed_hypothesis};
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Diagnostic, Label, Mark as FrameMark, Severity, Witness};
 use crate::fix::{Applicability, Edit, Fix, apply};
 use crate::report::{Report, Summary};
 use crate::source::{ColumnUnit, Position, Source, Sources};
@@ -306,6 +306,7 @@ fn notes(
     if let Some(id) = unnamed_hypothesis(diagnostic) {
         notes.push(format!("in hypothesis {}", escape(id)));
     }
+    notes.extend(diagnostic.witness.as_ref().map(|witness| shown_witness(witness, width)));
     notes.extend(diagnostic.notes.iter().map(|note| escape(note).into_owned()));
     for label in unseen.iter().take(MAX_RELATED) {
         let source = sources.get(label.file);
@@ -333,6 +334,37 @@ fn notes(
         notes.push(help);
     }
     notes
+}
+
+/// A witness with its marks under it.
+fn shown_witness(witness: &Witness, width: usize) -> String {
+    let frame = marked(&witness.frame, &witness.marks, "  ", width.saturating_sub(5));
+    format!("{}:\n{frame}", escape(&witness.message))
+}
+
+/// `frame` on a line of its own behind `indent`, its marks on lines below; without them where it is too long for
+/// `width` columns.
+pub(super) fn marked(frame: &str, marks: &[FrameMark], indent: &str, width: usize) -> String {
+    let mut shown = format!("{indent}{}", escape(frame));
+    // By character: in which column it begins.
+    let mut places = Vec::new();
+    let mut column = 0;
+    for ch in frame.chars() {
+        places.push(column);
+        column += columns(ch).unwrap_or_else(|| spelled_columns(ch));
+    }
+    if column + indent.len() > width {
+        return shown;
+    }
+    let place = |at: usize| places.get(at).copied().unwrap_or(column);
+    let end = marks.iter().map(|mark| place(mark.end)).max().unwrap_or(0);
+    for mark in marks {
+        let (start, stop) = (place(mark.start), place(mark.end));
+        let line = format!("{:start$}{}", "", "~".repeat((stop - start).max(1)));
+        let line = format!("{indent}{line:end$}  {}", escape(&mark.message));
+        let _ = write!(shown, "\n{}", line.trim_end());
+    }
+    shown
 }
 
 /// The line that `fix` changes as it will be, in at most `width` columns. None where the fix changes

@@ -30,7 +30,9 @@ use super::landmark::Identifiers;
 use super::matcher::{Match, Outcome};
 use super::program::{MATCH, Program};
 use super::texts::Texts;
-use super::{Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, relate, witness};
+use super::{
+    Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, inclusion, relate, witness,
+};
 use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 
 /// The most candidates that are looked at.
@@ -91,34 +93,51 @@ pub struct Crowd {
 }
 
 impl Pairs {
-    /// The findings by pattern: each pattern that is at odds with more than `limit` others takes its findings, the one with the
-    /// most first (of equals the first); the findings that are in no crowd are listed as the second value. Near-linear in the findings.
+    /// The findings by pattern, see [`crowds`].
     pub fn crowds(&self, limit: usize) -> (Vec<Crowd>, Vec<usize>) {
-        let mut of: HashMap<usize, Vec<usize>> = HashMap::new();
-        for (at, finding) in self.findings.iter().enumerate() {
-            of.entry(finding.a).or_default().push(at);
-            of.entry(finding.b).or_default().push(at);
-        }
-        let mut order: Vec<(usize, Vec<usize>)> =
-            of.into_iter().filter(|(_, all)| all.len() > limit).collect();
-        order.sort_unstable_by_key(|(pattern, all)| (std::cmp::Reverse(all.len()), *pattern));
-        let mut taken = vec![false; self.findings.len()];
-        let mut crowds = Vec::new();
-        for (pattern, mut findings) in order {
-            findings.retain(|&at| taken.get(at) == Some(&false));
-            if findings.len() > limit {
-                for &at in &findings {
-                    if let Some(taken) = taken.get_mut(at) {
-                        *taken = true;
-                    }
-                }
-                crowds.push(Crowd { pattern, findings });
-            }
-        }
-        let alone =
-            taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(at, _)| at).collect();
-        (crowds, alone)
+        let pairs: Vec<_> = self.findings.iter().map(|finding| (finding.a, finding.b)).collect();
+        crowds(&pairs, limit)
     }
+}
+
+/// Pairs by pattern: each pattern that is in more than `limit` of them takes its pairs, the one with
+/// the most first (of equals the first); the pairs that are in no crowd are listed as the second
+/// value. Near-linear in the pairs.
+pub fn crowds(pairs: &[(usize, usize)], limit: usize) -> (Vec<Crowd>, Vec<usize>) {
+    let mut of: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (at, &(a, b)) in pairs.iter().enumerate() {
+        of.entry(a).or_default().push(at);
+        of.entry(b).or_default().push(at);
+    }
+    let mut order: Vec<(usize, Vec<usize>)> =
+        of.into_iter().filter(|(_, all)| all.len() > limit).collect();
+    order.sort_unstable_by_key(|(pattern, all)| (std::cmp::Reverse(all.len()), *pattern));
+    let mut taken = vec![false; pairs.len()];
+    let mut crowds = Vec::new();
+    for (pattern, mut findings) in order {
+        findings.retain(|&at| taken.get(at) == Some(&false));
+        if findings.len() > limit {
+            for &at in &findings {
+                if let Some(taken) = taken.get_mut(at) {
+                    *taken = true;
+                }
+            }
+            crowds.push(Crowd { pattern, findings });
+        }
+    }
+    let alone = taken.iter().enumerate().filter(|(_, taken)| !**taken).map(|(at, _)| at).collect();
+    (crowds, alone)
+}
+
+/// What is wanted to be known of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wanted {
+    /// Nothing; it is passed over.
+    Nothing,
+    /// Whether one is equal to the other or within it; a partial overlap counts as none.
+    Inclusion,
+    /// Everything.
+    Relation,
 }
 
 /// Finds all pairs of `patterns` that are at odds.
@@ -224,8 +243,20 @@ impl<'a> Index<'a> {
         }
     }
 
+    /// Patterns of the same text, by index: in each list at least two, in order. The first stands
+    /// for the others.
+    pub fn same(&self) -> &[Vec<usize>] {
+        &self.same
+    }
+
     /// All pairs that are at odds.
     pub fn pairs(&self) -> Pairs {
+        self.pairs_where(&|_, _| Wanted::Relation)
+    }
+
+    /// The pairs that are at odds in a way that is wanted. `wanted` is asked of the patterns that
+    /// stand for those of the same text, the lower index first.
+    pub fn pairs_where(&self, wanted: &(dyn Fn(usize, usize) -> Wanted + Sync)) -> Pairs {
         let mut candidates = Candidates::default();
         let owners = self.runs();
         let texts = Texts::new(owners.keys().map(|&text| text.to_owned()).collect());
@@ -236,17 +267,22 @@ impl<'a> Index<'a> {
         self.overlaps(&texts, &owners, &mut candidates);
         self.unwritten(&mut candidates);
         candidates.tidy();
-        let findings = self.decide(&candidates.pairs);
+        candidates.pairs.retain(|&(a, b)| wanted(a as usize, b as usize) != Wanted::Nothing);
+        let findings = self.decide(&candidates.pairs, wanted);
         let (more, left_out) = (candidates.more(), candidates.left_out);
         Pairs { same: self.same.clone(), findings, unknown: self.unknown.clone(), more, left_out }
     }
 
     /// The candidates that are at odds, in their order, by as many threads as the machine has cores.
-    fn decide(&self, candidates: &[(u32, u32)]) -> Vec<Finding> {
+    fn decide(
+        &self,
+        candidates: &[(u32, u32)],
+        wanted: &(dyn Fn(usize, usize) -> Wanted + Sync),
+    ) -> Vec<Finding> {
         let decide = |part: &[(u32, u32)]| {
             let mut findings = Vec::new();
             for &(a, b) in part {
-                let relation = self.relation(a, b);
+                let relation = self.relation(a, b, wanted(a as usize, b as usize));
                 if relation.kind != Kind::None {
                     findings.push(Finding { a: a as usize, b: b as usize, relation });
                 }
@@ -285,13 +321,18 @@ impl<'a> Index<'a> {
         done.into_iter().flat_map(|(_, findings)| findings).collect()
     }
 
-    fn relation(&self, a: u32, b: u32) -> Relation {
-        match (self.plain(a), self.plain(b)) {
+    fn relation(&self, a: u32, b: u32, wanted: Wanted) -> Relation {
+        let relation = match (self.plain(a), self.plain(b)) {
             (Some(a), Some(b)) => of_texts(a, b),
             _ => match (self.compiled(a), self.compiled(b)) {
-                (Some(a), Some(b)) => relate(a, b),
+                (Some(a), Some(b)) if wanted == Wanted::Relation => relate(a, b),
+                (Some(a), Some(b)) => inclusion(a, b),
                 _ => Relation { kind: Kind::None, witness: None },
             },
+        };
+        match relation.kind {
+            Kind::Partial if wanted != Wanted::Relation => Relation::bare(Kind::None),
+            _ => relation,
         }
     }
 

@@ -11,7 +11,7 @@ const LAYERS: &[&[&str]] = &[
     &["lib"],
     &["cli"],
     &["input", "output"],
-    &["linter"],
+    &["linter", "query"],
     &["report", "config", "exit", "error"],
     &["rules"],
     &["workspace"],

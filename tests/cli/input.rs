@@ -21,7 +21,7 @@ fn pipes_and_dead_links_beside_a_register_are_passed_over() {
     assert!(made.is_ok_and(|status| status.success()), "mkfifo makes a pipe");
     for arguments in ["r.json", "."] {
         let mut child = reglint(folder.path())
-            .arg(arguments)
+            .args(["-A", "warnings", arguments])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -23,7 +23,7 @@ fn each_rule_has_cases_that_fire_and_cases_that_stay_quiet() {
         // The concise, the text and the JSON form all name the rule in one of these ways.
         let named = |transcript: &str| {
             transcript.contains(&format!("[{}]", rule.name))
-                || transcript.contains(&format!("\"rule\": \"{}\"", rule.name))
+                || transcript.contains(&format!("\"rule\":\"{}\"", rule.name))
         };
         for (case, transcript) in fires {
             assert!(named(transcript), "{} does not fire", case.display());

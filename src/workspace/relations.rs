@@ -1,0 +1,249 @@
+//! How the patterns of one register lie to each other: what the rules about pairs ask, found once for
+//! all of them.
+//!
+//! Uses `overlap`, `pattern` and `register`.
+
+use std::collections::BTreeMap;
+
+use ahash::AHashMap;
+
+use super::Workspace;
+use crate::overlap::{Answer, Budget, Compiled, Index, Kind, Reason, Relation, Wanted};
+use crate::register::{PatternId, Register};
+
+/// The patterns of one register that are at odds.
+///
+/// Patterns are numbered in the order of their first use; of equal ones the first stands for all.
+/// Patterns that Python refuses and patterns that claim every frame or none are left out: a rule says so
+/// of each, and what they have in common with all others says nothing more.
+#[derive(Debug, Default)]
+pub struct Relations {
+    /// The number of a pattern that is not left out.
+    numbers: AHashMap<PatternId, usize>,
+    /// By number: the first one that is equal to it, maybe itself.
+    stands: Vec<usize>,
+    /// By number: how it is equal to the one that stands for it, where their texts differ in more than
+    /// spelling.
+    equal: AHashMap<usize, Relation>,
+    /// The pairs that are at odds, each of two that stand for themselves, the lower number first.
+    pairs: BTreeMap<(usize, usize), Relation>,
+    /// By number: those that it is in a pair with.
+    neighbours: AHashMap<usize, Vec<usize>>,
+    /// Those of which nothing is known, and why.
+    unknown: Vec<(usize, Reason)>,
+    /// Those that may be at odds with more than were looked at, and with how many.
+    more: Vec<(usize, usize)>,
+    /// How many pairs were not looked at because there are too many.
+    left_out: usize,
+}
+
+/// Where a pattern is used in its register.
+#[derive(Debug, Default)]
+struct Uses {
+    canonical: bool,
+    /// The hypotheses that have it as a subcomponent, in order.
+    subcomponent_of: Vec<usize>,
+}
+
+impl Uses {
+    /// What the rules want to know of a pair.
+    fn wanted(&self, other: &Self) -> Wanted {
+        let is_subcomponent = |uses: &Self| !uses.subcomponent_of.is_empty();
+        if self.canonical && other.canonical {
+            Wanted::Relation
+        } else if (self.canonical && is_subcomponent(other))
+            || (other.canonical && is_subcomponent(self))
+            || meet(&self.subcomponent_of, &other.subcomponent_of)
+        {
+            Wanted::Inclusion
+        } else {
+            Wanted::Nothing
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.canonical |= other.canonical;
+        self.subcomponent_of.extend_from_slice(&other.subcomponent_of);
+        self.subcomponent_of.sort_unstable();
+        self.subcomponent_of.dedup();
+    }
+}
+
+/// Whether two lists in order have a number in common.
+fn meet(a: &[usize], b: &[usize]) -> bool {
+    let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    few.iter().any(|number| many.binary_search(number).is_ok())
+}
+
+impl Relations {
+    /// The relations of a register's patterns.
+    pub(super) fn of(register: &Register<'_>, workspace: &Workspace<'_>) -> Self {
+        let mut numbers: AHashMap<PatternId, usize> = AHashMap::new();
+        let mut asts = Vec::new();
+        let mut uses: Vec<Uses> = Vec::new();
+        let mut number = |id: PatternId, uses: &mut Vec<Uses>| {
+            if let Some(&number) = numbers.get(&id) {
+                return Some(number);
+            }
+            let ast = workspace.patterns.get(id).ast().ok()?;
+            let claims_all = || workspace.compiled(id).map(Compiled::claims_everything);
+            if !workspace.patterns.get(id).is_literal() && claims_all() == Some(Answer::Yes) {
+                return None;
+            }
+            numbers.insert(id, asts.len());
+            asts.push(ast);
+            uses.push(Uses::default());
+            Some(asts.len() - 1)
+        };
+        for (at, hypothesis) in register.hypotheses.iter().enumerate() {
+            if let Some(slot) = &hypothesis.canonical
+                && let Some(number) = number(slot.pattern, &mut uses)
+            {
+                uses[number].canonical = true;
+            }
+            for subcomponent in &hypothesis.subcomponents {
+                if let Some(number) = number(subcomponent.slot.pattern, &mut uses)
+                    && uses[number].subcomponent_of.last() != Some(&at)
+                {
+                    uses[number].subcomponent_of.push(at);
+                }
+            }
+        }
+        let index = Index::new(&asts, Budget::default());
+        let mut stands: Vec<usize> = (0..asts.len()).collect();
+        for group in index.same() {
+            let Some((&first, rest)) = group.split_first() else { continue };
+            for &other in rest {
+                stands[other] = first;
+                let theirs = std::mem::take(&mut uses[other]);
+                uses[first].add(&theirs);
+            }
+        }
+        let found = index.pairs_where(&|a, b| uses[a].wanted(&uses[b]));
+        let mut relations = Self {
+            numbers,
+            stands,
+            unknown: found.unknown,
+            more: found.more,
+            left_out: found.left_out,
+            ..Self::default()
+        };
+        relations.take(found.findings);
+        relations
+    }
+
+    /// Sorts what the index found, by lower and then higher number, into equal ones and pairs.
+    fn take(&mut self, findings: Vec<crate::overlap::Finding>) {
+        let (equal, rest): (Vec<_>, Vec<_>) =
+            findings.into_iter().partition(|finding| finding.relation.kind == Kind::Equal);
+        for finding in equal {
+            let first = self.stands[finding.a];
+            // The first of all equal ones comes first, and is in a finding with each of the others.
+            if first == finding.a && self.stands[finding.b] == finding.b {
+                self.stands[finding.b] = first;
+                self.equal.insert(finding.b, finding.relation);
+            }
+        }
+        for at in 0..self.stands.len() {
+            // By way of one of the same text.
+            self.stands[at] = self.stands[self.stands[at]];
+        }
+        for finding in rest {
+            if self.stands[finding.a] == finding.a && self.stands[finding.b] == finding.b {
+                self.neighbours.entry(finding.a).or_default().push(finding.b);
+                self.neighbours.entry(finding.b).or_default().push(finding.a);
+                self.pairs.insert((finding.a, finding.b), finding.relation);
+            }
+        }
+    }
+
+    /// The number of the pattern that stands for `id`. `None` where it is left out.
+    pub fn stand(&self, id: PatternId) -> Option<usize> {
+        self.numbers.get(&id).map(|&number| self.stands[number])
+    }
+
+    /// How `id` is equal to the one that stands for it: `None` where that is itself or one that differs in
+    /// nothing but spelling.
+    pub fn equal(&self, id: PatternId) -> Option<&Relation> {
+        self.equal.get(self.numbers.get(&id)?)
+    }
+
+    /// How two patterns lie to each other, seen from the first. `None` where they are not at odds in a way
+    /// that a rule asks about, and where one is left out.
+    pub fn between(&self, a: PatternId, b: PatternId) -> Option<Lie<'_>> {
+        let (a, b) = (self.stand(a)?, self.stand(b)?);
+        if a == b {
+            return Some(Lie { kind: Kind::Equal, relation: None, is_flipped: false });
+        }
+        let relation = self.pairs.get(&(a.min(b), a.max(b)))?;
+        Some(Lie::new(relation, a > b))
+    }
+
+    /// All pairs that are at odds, each of two that stand for themselves, by lower and then higher number.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, &Relation)> {
+        self.pairs.iter().map(|(&(a, b), relation)| (a, b, relation))
+    }
+
+    /// The patterns that one is in a pair with, in order.
+    pub fn neighbours(&self, number: usize) -> &[usize] {
+        self.neighbours.get(&number).map_or(&[], Vec::as_slice)
+    }
+
+    /// Patterns that cannot be compared with any other, and why.
+    pub fn unknown(&self) -> &[(usize, Reason)] {
+        &self.unknown
+    }
+
+    /// Patterns that may be at odds with more than were looked at, and with how many.
+    pub fn more(&self) -> &[(usize, usize)] {
+        &self.more
+    }
+
+    /// How many pairs were not looked at because there are too many.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+}
+
+/// How two patterns lie to each other.
+#[derive(Debug, Clone)]
+pub struct Lie<'e> {
+    /// As what, seen from the first, A.
+    pub kind: Kind,
+    /// `None` where they are equal.
+    relation: Option<&'e Relation>,
+    /// Whether the relation's A is the second one.
+    is_flipped: bool,
+}
+
+/// A frame, and in it the matches of two patterns, in scalar values.
+pub type Places<'e> = (&'e str, (usize, usize), (usize, usize));
+
+impl<'e> Lie<'e> {
+    /// As `relation` says, or with its sides changed.
+    pub fn new(relation: &'e Relation, is_flipped: bool) -> Self {
+        let kind = match (&relation.kind, is_flipped) {
+            (Kind::AWithinB, true) => Kind::BWithinA,
+            (Kind::BWithinA, true) => Kind::AWithinB,
+            (kind, _) => kind.clone(),
+        };
+        Self { kind, relation: Some(relation), is_flipped }
+    }
+
+    /// The frame that shows it, with the matches of the first and of the second.
+    pub fn places(&self) -> Option<Places<'e>> {
+        let witness = self.relation?.witness.as_ref()?;
+        let (a, b) = (witness.a, witness.b);
+        let (first, second) = if self.is_flipped { (b, a) } else { (a, b) };
+        Some((&witness.text, first, second))
+    }
+
+    /// The same, seen from the second.
+    #[must_use]
+    pub fn flipped(&self) -> Self {
+        match self.relation {
+            Some(relation) => Self::new(relation, !self.is_flipped),
+            None => self.clone(),
+        }
+    }
+}
