@@ -56,6 +56,7 @@
 mod alphabet;
 mod charset;
 mod features;
+mod few;
 mod guard;
 mod hash;
 mod include;
@@ -71,6 +72,7 @@ mod walk;
 use std::fmt;
 use std::sync::OnceLock;
 
+pub use few::{Few, Member, Outline, few};
 pub use index::{Crowd, Finding, Index, Pairs, Wanted, crowds, pairs};
 
 use crate::pattern::ast::Ast;

@@ -11,7 +11,7 @@ mod relations;
 pub use relations::{Lie, Places, Relations};
 
 use crate::json::Document;
-use crate::overlap::{Budget, Compiled};
+use crate::overlap::{Budget, Compiled, Member, Outline};
 use crate::pattern::{Consumer, Pattern};
 use crate::register::{PatternId, Register};
 use crate::schema::Violation;
@@ -64,6 +64,8 @@ pub struct Workspace<'d> {
     pub patterns: &'d Patterns<'d>,
     /// By the number of a pattern: it as what `overlap` asks questions of.
     compiled: Vec<OnceLock<Option<Box<Compiled<'d>>>>>,
+    /// By the number of a pattern: what is plain to see of it.
+    outlines: Vec<OnceLock<Option<Box<Outline>>>>,
     /// Whose dialect the patterns are written in.
     pub consumer: Consumer,
     /// All sources of the run, for rules that show a place by its line.
@@ -79,7 +81,8 @@ impl<'d> Workspace<'d> {
         consumer: Consumer,
     ) -> Self {
         let compiled = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
-        Self { entries, patterns, compiled, consumer, sources }
+        let outlines = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
+        Self { entries, patterns, compiled, outlines, consumer, sources }
     }
 
     /// How the patterns of one register lie to each other, found by the first call.
@@ -95,6 +98,20 @@ impl<'d> Workspace<'d> {
             Some(Box::new(Compiled::new(ast, Budget::default())))
         };
         self.compiled.get(id.0 as usize)?.get_or_init(make).as_deref()
+    }
+
+    /// A pattern for a look at a few of them; `None` where CPython refuses it.
+    fn member(&self, id: PatternId) -> Option<Member<'_>> {
+        let pattern = self.patterns.get(id);
+        if pattern.is_literal() && !pattern.text().chars().any(char::is_control) {
+            return Some(Member::Text(pattern.text()));
+        }
+        let look = || Some(Box::new(Outline::new(pattern.ast().ok()?)));
+        let outline = self.outlines.get(id.0 as usize)?.get_or_init(look).as_deref()?;
+        Some(match outline.plain() {
+            Some(text) => Member::Text(text),
+            None => Member::Other(outline, self.compiled(id)?),
+        })
     }
 }
 

@@ -619,7 +619,7 @@ struct RunPlace<'a> {
 ///
 /// `before` is the spelled character before it, if there is one, `next` the one after it; `resumes` says whether a landmark
 /// may begin with it after a gap, and `pieces` whether pieces count.
-fn qualifies(
+pub(super) fn qualifies(
     common: &str,
     before: Option<char>,
     next: Option<char>,
@@ -885,7 +885,7 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
 }
 
 /// The relation of two patterns that are nothing but text, and different.
-fn of_texts(a: &str, b: &str) -> Relation {
+pub(super) fn of_texts(a: &str, b: &str) -> Relation {
     let (x, y): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let within = |small: &[char], large: &[char]| {
         (small.len() <= large.len())

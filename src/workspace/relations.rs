@@ -8,8 +8,11 @@ use std::collections::BTreeMap;
 use ahash::AHashMap;
 
 use super::Workspace;
-use crate::overlap::{Answer, Budget, Compiled, Index, Kind, Reason, Relation, Wanted};
+use crate::overlap::{Answer, Budget, Finding, Index, Kind, Member, Reason, Relation, Wanted, few};
 use crate::register::{PatternId, Register};
+
+/// Up to how many patterns are looked at pair by pair.
+const FEW: usize = 64;
 
 /// The patterns of one register that are at odds.
 ///
@@ -38,7 +41,7 @@ pub struct Relations {
 }
 
 /// Where a pattern is used in its register.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Uses {
     canonical: bool,
     /// The hypotheses that have it as a subcomponent, in order.
@@ -78,22 +81,25 @@ fn meet(a: &[usize], b: &[usize]) -> bool {
 impl Relations {
     /// The relations of a register's patterns.
     pub(super) fn of(register: &Register<'_>, workspace: &Workspace<'_>) -> Self {
-        let mut numbers: AHashMap<PatternId, usize> = AHashMap::new();
-        let mut asts = Vec::new();
-        let mut uses: Vec<Uses> = Vec::new();
+        let mut numbers: AHashMap<PatternId, usize> = AHashMap::with_capacity(64);
+        let mut ids = Vec::with_capacity(64);
+        let mut uses: Vec<Uses> = Vec::with_capacity(64);
         let mut number = |id: PatternId, uses: &mut Vec<Uses>| {
             if let Some(&number) = numbers.get(&id) {
                 return Some(number);
             }
-            let ast = workspace.patterns.get(id).ast().ok()?;
-            let claims_all = || workspace.compiled(id).map(Compiled::claims_everything);
-            if !workspace.patterns.get(id).is_literal() && claims_all() == Some(Answer::Yes) {
+            let pattern = workspace.patterns.get(id);
+            let is_left_out = !pattern.is_literal()
+                && workspace
+                    .compiled(id)
+                    .is_none_or(|compiled| compiled.claims_everything() == Answer::Yes);
+            if is_left_out {
                 return None;
             }
-            numbers.insert(id, asts.len());
-            asts.push(ast);
+            numbers.insert(id, ids.len());
+            ids.push(id);
             uses.push(Uses::default());
-            Some(asts.len() - 1)
+            Some(ids.len() - 1)
         };
         for (at, hypothesis) in register.hypotheses.iter().enumerate() {
             if let Some(slot) = &hypothesis.canonical
@@ -109,31 +115,80 @@ impl Relations {
                 }
             }
         }
+        let mut relations = Self { stands: (0..ids.len()).collect(), numbers, ..Self::default() };
+        if ids.len() <= FEW {
+            relations.look_at_few(&ids, &uses, workspace);
+        } else {
+            let all: Vec<usize> = (0..ids.len()).collect();
+            let findings = relations.ask_index(&all, &ids, &mut uses, workspace, None);
+            relations.take(findings);
+        }
+        relations
+    }
+
+    /// All pairs of a few patterns, one by one.
+    fn look_at_few(&mut self, ids: &[PatternId], uses: &[Uses], workspace: &Workspace<'_>) {
+        let members: Vec<Member<'_>> = ids.iter().filter_map(|&id| workspace.member(id)).collect();
+        let found = few(&members, &|a, b| uses[a].wanted(&uses[b]));
+        let mut findings = found.findings;
+        if !found.open.is_empty() {
+            let mut involved: Vec<usize> = found.open.iter().flat_map(|&(a, b)| [a, b]).collect();
+            involved.sort_unstable();
+            involved.dedup();
+            let mut theirs: Vec<Uses> = uses.to_vec();
+            let open = Some(found.open.as_slice());
+            findings.append(&mut self.ask_index(&involved, ids, &mut theirs, workspace, open));
+            findings.sort_by_key(|finding| (finding.a, finding.b));
+        }
+        self.take(findings);
+    }
+
+    /// What the index finds among those of `ids` that are `involved`, by their numbers, and in `only` those pairs.
+    fn ask_index(
+        &mut self,
+        involved: &[usize],
+        ids: &[PatternId],
+        uses: &mut [Uses],
+        workspace: &Workspace<'_>,
+        only: Option<&[(usize, usize)]>,
+    ) -> Vec<Finding> {
+        let asts: Vec<_> = involved
+            .iter()
+            .filter_map(|&number| workspace.patterns.get(ids[number]).ast().ok())
+            .collect();
         let index = Index::new(&asts, Budget::default());
-        let mut stands: Vec<usize> = (0..asts.len()).collect();
         for group in index.same() {
             let Some((&first, rest)) = group.split_first() else { continue };
+            let first = involved[first];
             for &other in rest {
-                stands[other] = first;
+                let other = involved[other];
+                self.stands[other] = first;
                 let theirs = std::mem::take(&mut uses[other]);
                 uses[first].add(&theirs);
             }
         }
-        let found = index.pairs_where(&|a, b| uses[a].wanted(&uses[b]));
-        let mut relations = Self {
-            numbers,
-            stands,
-            unknown: found.unknown,
-            more: found.more,
-            left_out: found.left_out,
-            ..Self::default()
-        };
-        relations.take(found.findings);
-        relations
+        let uses = &*uses;
+        let found = index.pairs_where(&|a, b| {
+            let (a, b) = (involved[a], involved[b]);
+            if only.is_none_or(|pairs| pairs.binary_search(&(a, b)).is_ok()) {
+                uses[a].wanted(&uses[b])
+            } else {
+                Wanted::Nothing
+            }
+        });
+        let number = |at: usize| involved[at];
+        self.unknown = found.unknown.into_iter().map(|(at, why)| (number(at), why)).collect();
+        self.more = found.more.into_iter().map(|(at, count)| (number(at), count)).collect();
+        self.left_out = found.left_out;
+        let mut findings = found.findings;
+        for finding in &mut findings {
+            (finding.a, finding.b) = (number(finding.a), number(finding.b));
+        }
+        findings
     }
 
     /// Sorts what the index found, by lower and then higher number, into equal ones and pairs.
-    fn take(&mut self, findings: Vec<crate::overlap::Finding>) {
+    fn take(&mut self, findings: Vec<Finding>) {
         let (equal, rest): (Vec<_>, Vec<_>) =
             findings.into_iter().partition(|finding| finding.relation.kind == Kind::Equal);
         for finding in equal {

@@ -1,0 +1,171 @@
+//! All overlaps among a few patterns, most of them nothing but text: what most registers hold.
+//!
+//! The same questions as those of `index`, pair by pair, because for a few an index costs more than it saves. Two texts
+//! are decided here. For a pair with another pattern a necessary condition is looked at, and where it
+//! holds, an [`Index`](super::Index) has to decide.
+//!
+//! Uses `features`, `index`, and what the relation is made of.
+
+use super::features::{self, Branch, Piece};
+use super::index::{of_texts, qualifies};
+use super::matcher::Outcome;
+use super::{Compiled, Finding, Kind, Relation, Sample, Wanted};
+use crate::pattern::ast::Ast;
+
+/// What is plain to see of a pattern.
+#[derive(Debug)]
+pub struct Outline {
+    plain: Option<String>,
+    branches: Option<Vec<Branch>>,
+}
+
+impl Outline {
+    /// Looks at a pattern.
+    pub fn new(ast: &Ast) -> Self {
+        let plain = features::plain_text(&ast.root);
+        let branches = if plain.is_some() { None } else { features::branches(&ast.root) };
+        Self { plain, branches }
+    }
+
+    /// The text that the pattern is, if it is nothing else.
+    pub fn plain(&self) -> Option<&str> {
+        self.plain.as_deref()
+    }
+}
+
+/// One of a few patterns.
+#[derive(Debug, Clone, Copy)]
+pub enum Member<'a> {
+    /// It is nothing but this text, without a control character.
+    Text(&'a str),
+    /// It is something else.
+    Other(&'a Outline, &'a Compiled<'a>),
+}
+
+/// What was found among a few patterns.
+#[derive(Debug, Default)]
+pub struct Few {
+    /// Pairs of texts that are at odds, by A and then B.
+    pub findings: Vec<Finding>,
+    /// Pairs that may be at odds, by the first and then the second.
+    pub open: Vec<(usize, usize)>,
+}
+
+/// Looks at all pairs in which something is `wanted`, which is asked with the lower index first. Quadratic.
+pub fn few(members: &[Member<'_>], wanted: &dyn Fn(usize, usize) -> Wanted) -> Few {
+    let letters: Vec<u64> = members.iter().map(|member| pairs_of_letters(*member)).collect();
+    let mut found = Few::default();
+    for (b, &second) in members.iter().enumerate() {
+        for (a, &first) in members.iter().enumerate().take(b) {
+            let wanted = wanted(a, b);
+            if wanted == Wanted::Nothing {
+                continue;
+            }
+            if let (Member::Text(x), Member::Text(y)) = (first, second) {
+                let may_contain = letters[a] & !letters[b] == 0 || letters[b] & !letters[a] == 0;
+                let inside = may_contain && (x.contains(y) || y.contains(x));
+                if inside || (wanted == Wanted::Relation && (laid(x, y) || laid(y, x))) {
+                    let relation = if x == y {
+                        Relation { kind: Kind::Equal, witness: None }
+                    } else {
+                        of_texts(x, y)
+                    };
+                    let is_wanted = relation.kind != Kind::Partial || wanted == Wanted::Relation;
+                    if relation.kind != Kind::None && is_wanted {
+                        found.findings.push(Finding { a, b, relation });
+                    }
+                }
+            } else if may_include(first, second)
+                || may_include(second, first)
+                || (wanted == Wanted::Relation && may_share(first, second))
+            {
+                found.open.push((a, b));
+            }
+        }
+    }
+    found.findings.sort_by_key(|finding| (finding.a, finding.b));
+    found.open.sort_unstable();
+    found
+}
+
+/// A set of the pairs of letters in a text, of which those of a part are a subset.
+fn pairs_of_letters(member: Member<'_>) -> u64 {
+    let Member::Text(text) = member else { return 0 };
+    let pairs = text.as_bytes().windows(2);
+    pairs.fold(0, |set, pair| {
+        let hash = u32::from(pair[0]).wrapping_mul(31) ^ u32::from(pair[1]).wrapping_mul(0x9E37);
+        set | 1 << (hash.wrapping_mul(0x9E37_79B9) >> 26)
+    })
+}
+
+/// Whether the second text may begin in the first and go on behind it, with room for a landmark or a piece.
+fn laid(first: &str, second: &str) -> bool {
+    let Some(&letter) = second.as_bytes().first() else { return false };
+    memchr::memchr_iter(letter, first.as_bytes()).any(|at| {
+        let Some(rest) = first.get(at..) else { return false };
+        second.strip_prefix(rest).is_some_and(|more| {
+            let before = first.get(..at).and_then(|text| text.chars().next_back());
+            qualifies(rest, before, more.chars().next(), false, true)
+        })
+    })
+}
+
+/// Whether all that the first claims the second may claim too.
+fn may_include(narrower: Member<'_>, broader: Member<'_>) -> bool {
+    let sample = match narrower {
+        Member::Text(text) => text,
+        Member::Other(_, compiled) => match compiled.sample() {
+            Sample::Frame(text) => text,
+            Sample::None => return false,
+            Sample::Undecided(_) => return true,
+        },
+    };
+    match broader {
+        Member::Text(text) => sample.contains(text),
+        Member::Other(outline, compiled) => {
+            let spelled = |branch: &Branch| {
+                branch.iter().all(|piece| match piece {
+                    Piece::Run(text) => sample.contains(text.as_str()),
+                    Piece::Gap => true,
+                })
+            };
+            outline.branches.as_ref().is_none_or(|branches| branches.iter().any(spelled))
+                && compiled.matcher().search(sample) != Outcome::None
+        }
+    }
+}
+
+/// Whether two patterns may overlap in part.
+fn may_share(a: Member<'_>, b: Member<'_>) -> bool {
+    let (Some(a), Some(b)) = (runs(a), runs(b)) else { return true };
+    a.iter().any(|&x| b.iter().any(|&y| touch(x, y) || touch(y, x)))
+}
+
+/// The texts that a pattern spells out without a break; `None` where it cannot be written out.
+fn runs<'a>(member: Member<'a>) -> Option<Vec<&'a str>> {
+    match member {
+        Member::Text(text) => Some(vec![text]),
+        Member::Other(outline, _) => {
+            let pieces = outline.branches.as_ref()?.iter().flatten();
+            let run = |piece: &'a Piece| match piece {
+                Piece::Run(text) => Some(text.as_str()),
+                Piece::Gap => None,
+            };
+            Some(pieces.filter_map(run).collect())
+        }
+    }
+}
+
+/// Whether the second text, laid over the first from some place on, has room for a landmark or a piece in common with it.
+fn touch(first: &str, second: &str) -> bool {
+    let mut before = None;
+    first.char_indices().any(|(at, c)| {
+        let rest = &first[at..];
+        let more = second.strip_prefix(rest).or_else(|| rest.strip_prefix(second));
+        let common = if rest.len() < second.len() { rest } else { second };
+        let fits =
+            more.is_some_and(|more| qualifies(common, before, more.chars().next(), true, true));
+        before = Some(c);
+        fits
+    })
+}
