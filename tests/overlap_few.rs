@@ -16,7 +16,7 @@ fn dense(rng: &mut frame_patterns::Rng) -> String {
     const JOINS: &[&str] =
         &["::", "_", "", "::", "_", ".*", "(?!_x)", "|", "[xy]", "\\.", "(?i:A)"];
     let mut text = String::new();
-    for at in 0..1 + rng.below(4) {
+    for at in 0..=rng.below(4) {
         if at > 0 {
             text.push_str(JOINS[rng.below(JOINS.len())]);
         }
