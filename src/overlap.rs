@@ -56,6 +56,7 @@
 mod alphabet;
 mod charset;
 mod features;
+mod fuel;
 mod guard;
 mod hash;
 mod include;
@@ -76,6 +77,7 @@ pub use index::{Crowd, Finding, Index, Pairs, pairs};
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;
 use charset::CharSet;
+use fuel::Fuel;
 use landmark::Identifiers;
 use matcher::{Match, Matcher, Outcome};
 use program::{Program, Side};
@@ -90,15 +92,16 @@ const PIECE: u8 = 4;
 /// How much work one question may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// States that one search may hold: places of a product, states in the sets of the side that is made deterministic,
-    /// formulas.
+    /// How many states one question may visit, each as often as it is visited: places of a product,
+    /// states in the sets of the side that is made deterministic. A formula counts as eight, two
+    /// steps of the matcher as one.
     pub states: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        // `(a|b)*a(a|b){14}` has sets of 300,000 states in all.
-        Self { states: 1_500_000 }
+        // `(a|b)*a(a|b){14}$` has sets of 300,000 states in all.
+        Self { states: 24_000_000 }
     }
 }
 
@@ -120,6 +123,8 @@ pub enum Reason {
 pub enum Bound {
     /// The budget of states.
     States,
+    /// The budget of states of all pairs together, see [`pairs`].
+    Total,
     /// A pattern's automaton has more than 1,048,576 places or edges, repeats written out.
     Size,
     /// A pattern is nested more than 2,048 deep.
@@ -141,6 +146,9 @@ impl fmt::Display for Reason {
                 "an atomic group or possessive repeat of variable width has no exact form"
             }
             Self::Bound(Bound::States) => "the search hit its budget of states",
+            Self::Bound(Bound::Total) => {
+                "the patterns together hit the budget of states of one run"
+            }
             Self::Bound(Bound::Size) => {
                 "a pattern has more than 1,048,576 places when its repeats are written out"
             }
@@ -261,9 +269,16 @@ pub struct Compiled<'a> {
 impl<'a> Compiled<'a> {
     /// Prepares a pattern.
     pub fn new(ast: &'a Ast, budget: Budget) -> Self {
-        let over = Program::new(ast, Side::Over);
+        Self::limited(ast, budget, program::MAX_SIZE)
+    }
+
+    /// [`Compiled::new`] with automata of at most `limit` places and edges.
+    fn limited(ast: &'a Ast, budget: Budget, limit: u64) -> Self {
+        let over = Program::new(ast, Side::Over, limit);
         let under = match &over {
-            Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under)),
+            Ok(program) if program.inexact.is_some() => {
+                Some(Program::new(ast, Side::Under, limit))
+            }
             _ => None,
         };
         Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), budget }
@@ -274,8 +289,27 @@ impl<'a> Compiled<'a> {
         self.matcher.get_or_init(|| Matcher::new(self.ast))
     }
 
+    /// What the matcher finds in a text, paid from `fuel`; with none left it gives up.
+    fn search(&self, text: &[char], fuel: &Fuel) -> Outcome {
+        let (outcome, steps) = self.matcher().search_within(text, fuel.steps(matcher::MAX_STEPS));
+        fuel.spend_steps(steps);
+        outcome
+    }
+
+    /// [`Matcher::all_matches`], paid from `fuel`.
+    fn all_matches(&self, text: &[char], fuel: &Fuel) -> Option<Vec<Match>> {
+        let (found, steps) = self.matcher().matches_within(text, fuel.steps(matcher::MAX_STEPS));
+        fuel.spend_steps(steps);
+        found
+    }
+
     /// A shortest frame that it claims.
     pub fn sample(&self) -> &Sample {
+        self.sample_within(&Fuel::new(self.budget.states))
+    }
+
+    /// [`Compiled::sample`], paid from `fuel` if it is not known yet.
+    fn sample_within(&self, fuel: &Fuel) -> &Sample {
         self.sample.get_or_init(|| {
             let over = match &self.over {
                 Ok(over) => over,
@@ -285,16 +319,10 @@ impl<'a> Compiled<'a> {
                 return Sample::Undecided(Reason::Bound(Bound::Characters));
             };
             let (unsure, exact) = (self.unsure(), over.inexact.is_none());
-            let mut check =
-                |text: &str| exact || matches!(self.matcher().search(text), Outcome::Match(..));
-            match include::difference(
-                over,
-                None,
-                &alphabet,
-                self.budget.states,
-                &unsure,
-                &mut check,
-            ) {
+            let mut check = |text: &str| {
+                exact || matches!(self.search(&chars_of(text), fuel), Outcome::Match(..))
+            };
+            match include::difference(over, None, &alphabet, fuel, &unsure, &mut check) {
                 Found::Yes(text) => Sample::Frame(text),
                 Found::No => Sample::None,
                 Found::Unknown(reason) => Sample::Undecided(reason),
@@ -317,15 +345,20 @@ impl<'a> Compiled<'a> {
             Ok(all) => all,
             Err(reason) => return Answer::Undecided(reason),
         };
+        let fuel = Fuel::new(self.budget.states);
         let mut check = |text: &str| {
-            self.is_exact()
-                || (!text.is_empty() && matches!(self.matcher().search(text), Outcome::None))
+            self.is_exact() || self.search(&chars_of(text), &fuel) == Outcome::None
         };
-        answer(self.search_outside(&all, &mut check))
+        answer(self.search_outside(&all, &fuel, &mut check))
     }
 
     /// Whether every frame that it claims is claimed by `other` too; if not, with a shortest frame that only it claims.
     pub fn within(&self, other: &Compiled<'_>) -> Answer {
+        self.within_by(other, &Fuel::new(self.budget.states))
+    }
+
+    /// [`Compiled::within`], paid from `fuel`.
+    fn within_by(&self, other: &Compiled<'_>, fuel: &Fuel) -> Answer {
         let over = match &self.over {
             Ok(over) => over,
             Err(reason) => return Answer::Undecided(reason.clone()),
@@ -334,25 +367,31 @@ impl<'a> Compiled<'a> {
             return Answer::Yes;
         }
         // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the other lacks.
-        if let Sample::Frame(text) = self.sample()
-            && other.matcher().search(text) == Outcome::None
-        {
-            return Answer::No(text.clone());
-        }
-        if *self.sample() == Sample::None {
-            return Answer::Yes;
+        match self.sample_within(fuel) {
+            Sample::Frame(text) if other.search(&chars_of(text), fuel) == Outcome::None => {
+                return Answer::No(text.clone());
+            }
+            Sample::None => return Answer::Yes,
+            Sample::Frame(_) | Sample::Undecided(_) => {}
         }
         let exact = self.is_exact() && other.is_exact();
         let mut check = |text: &str| {
-            exact
-                || (matches!(self.matcher().search(text), Outcome::Match(..))
-                    && matches!(other.matcher().search(text), Outcome::None))
+            exact || {
+                let text = chars_of(text);
+                matches!(self.search(&text, fuel), Outcome::Match(..))
+                    && other.search(&text, fuel) == Outcome::None
+            }
         };
-        answer(other.search_outside(over, &mut check))
+        answer(other.search_outside(over, fuel, &mut check))
     }
 
     /// A frame that `a` claims and this pattern does not.
-    fn search_outside(&self, a: &Program, check: &mut dyn FnMut(&str) -> bool) -> Found {
+    fn search_outside(
+        &self,
+        a: &Program,
+        fuel: &Fuel,
+        check: &mut dyn FnMut(&str) -> bool,
+    ) -> Found {
         let under = match self.under.as_ref().unwrap_or(&self.over) {
             Ok(under) => under,
             Err(reason) => return Found::Unknown(reason.clone()),
@@ -361,7 +400,7 @@ impl<'a> Compiled<'a> {
             return Found::Unknown(Reason::Bound(Bound::Characters));
         };
         let unsure = a.inexact.clone().unwrap_or_else(|| self.unsure());
-        include::difference(a, Some(under), &alphabet, self.budget.states, &unsure, check)
+        include::difference(a, Some(under), &alphabet, fuel, &unsure, check)
     }
 
     /// Whether its automaton is exact: no backreference or conditional, and no atomic group without an exact form. Where
@@ -378,9 +417,19 @@ impl<'a> Compiled<'a> {
         }
     }
 
+    /// How many places and edges its automata have.
+    fn size(&self) -> u64 {
+        let size = |program: &Result<Program, Reason>| program.as_ref().map_or(0, Program::size);
+        size(&self.over) + self.under.as_ref().map_or(0, size)
+    }
+
     fn has_wildcard(&self) -> bool {
         self.over.as_ref().is_ok_and(Program::has_wildcard)
     }
+}
+
+fn chars_of(text: &str) -> Vec<char> {
+    text.chars().collect()
 }
 
 fn answer(found: Found) -> Answer {
@@ -396,8 +445,15 @@ pub fn relation(a: &Ast, b: &Ast, budget: Budget) -> Relation {
     relate(&Compiled::new(a, budget), &Compiled::new(b, budget))
 }
 
-/// [`relation`] of two patterns that are ready; a search may cost what the first one's budget says.
+/// [`relation`] of two patterns that are ready; it may cost what the first one's budget says.
 pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
+    // Samples are kept, so they are not part of the price.
+    let _ = (a.sample(), b.sample());
+    relate_within(a, b, &Fuel::new(a.budget.states))
+}
+
+/// [`relate`], paid from `fuel`.
+fn relate_within(a: &Compiled<'_>, b: &Compiled<'_>, fuel: &Fuel) -> Relation {
     let (a_over, b_over) = match (&a.over, &b.over) {
         (Ok(a), Ok(b)) => (a, b),
         (Err(reason), _) | (_, Err(reason)) => {
@@ -405,20 +461,20 @@ pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
         }
     };
     if a.ast.root.kind == b.ast.root.kind
-        || *a.sample() == Sample::None
-        || *b.sample() == Sample::None
+        || *a.sample_within(fuel) == Sample::None
+        || *b.sample_within(fuel) == Sample::None
     {
-        return match a.sample() {
+        return match a.sample_within(fuel) {
             Sample::None => Relation::bare(Kind::None),
-            _ if *b.sample() == Sample::None => Relation::bare(Kind::None),
-            _ => common(a, b, Kind::Equal),
+            _ if *b.sample_within(fuel) == Sample::None => Relation::bare(Kind::None),
+            _ => common(a, b, Kind::Equal, fuel),
         };
     }
-    let (a_in_b, b_in_a) = (a.within(b), b.within(a));
+    let (a_in_b, b_in_a) = (a.within_by(b, fuel), b.within_by(a, fuel));
     match (&a_in_b, &b_in_a) {
-        (Answer::Yes, Answer::Yes) => return common(a, b, Kind::Equal),
-        (Answer::Yes, Answer::No(_)) => return common(a, b, Kind::AWithinB),
-        (Answer::No(_), Answer::Yes) => return common(b, a, Kind::AWithinB).flipped(),
+        (Answer::Yes, Answer::Yes) => return common(a, b, Kind::Equal, fuel),
+        (Answer::Yes, Answer::No(_)) => return common(a, b, Kind::AWithinB, fuel),
+        (Answer::No(_), Answer::Yes) => return common(b, a, Kind::AWithinB, fuel).flipped(),
         // Equal or within: not partial at any rate.
         (Answer::Yes, Answer::Undecided(reason)) | (Answer::Undecided(reason), Answer::Yes) => {
             return Relation::bare(Kind::Undecided(reason.clone()));
@@ -432,10 +488,10 @@ pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
         a_over.inexact.clone().or(b_over.inexact.clone()).unwrap_or(Reason::Bound(Bound::Steps));
     let mut witness = None;
     let mut check = |text: &str| {
-        witness = partial_witness(a, b, text);
+        witness = partial_witness(a, b, text, fuel);
         witness.is_some()
     };
-    let found = shared::shared(a_over, b_over, &alphabet, a.budget.states, &unsure, &mut check);
+    let found = shared::shared(a_over, b_over, &alphabet, fuel, &unsure, &mut check);
     match found {
         Found::Yes(_) => match [a_in_b, b_in_a].into_iter().find_map(Answer::reason) {
             // A claim in common is proven, and that is what matters.
@@ -455,8 +511,8 @@ pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
 }
 
 /// The relation `kind`, where all that `a` claims `b` claims too.
-fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind) -> Relation {
-    let text = match a.sample() {
+fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind, fuel: &Fuel) -> Relation {
+    let text = match a.sample_within(fuel) {
         Sample::Frame(text) => text,
         Sample::None => return Relation::bare(Kind::None),
         Sample::Undecided(_) if kind == Kind::Equal && !a.is_exact() => {
@@ -464,19 +520,20 @@ fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind) -> Relation {
         }
         Sample::Undecided(reason) => return Relation::bare(Kind::Undecided(reason.clone())),
     };
-    let chars: Vec<char> = text.chars().collect();
-    let readable = if a.has_wildcard() { readable_sample(a, &chars) } else { None };
+    let chars = chars_of(text);
+    let readable = if a.has_wildcard() { readable_sample(a, &chars, fuel) } else { None };
     let witness = readable
-        .and_then(|chars| common_witness(a, b, &chars))
-        .or_else(|| common_witness(a, b, &chars));
+        .and_then(|chars| common_witness(a, b, &chars, fuel))
+        .or_else(|| common_witness(a, b, &chars, fuel));
     match witness {
         Some(witness) => Relation { kind, witness: Some(witness) },
+        None if fuel.is_empty() => Relation::bare(Kind::Undecided(Reason::Bound(Bound::States))),
         None => Relation::bare(Kind::Undecided(Reason::Bound(Bound::Steps))),
     }
 }
 
 /// The sample with `::` where a wildcard of the pattern matched nothing between two words.
-fn readable_sample(a: &Compiled<'_>, frame: &[char]) -> Option<Vec<char>> {
+fn readable_sample(a: &Compiled<'_>, frame: &[char], fuel: &Fuel) -> Option<Vec<char>> {
     let mut best = None;
     let mut frame = frame.to_vec();
     let mut at = 1;
@@ -485,7 +542,7 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char]) -> Option<Vec<char>> {
         if words.is_word(at - 1) && words.is_word(at) {
             let mut longer = frame.clone();
             longer.splice(at..at, [':', ':']);
-            let fits = a.matcher().all_matches(&longer)?.iter().any(|m| {
+            let fits = a.all_matches(&longer, fuel)?.iter().any(|m| {
                 let spelled = |place: usize| {
                     place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
                 };
@@ -506,9 +563,14 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char]) -> Option<Vec<char>> {
 }
 
 /// A frame that both claim, with the two matches that share the most.
-fn common_witness(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<Witness> {
+fn common_witness(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    frame: &[char],
+    fuel: &Fuel,
+) -> Option<Witness> {
     let (Outcome::Match(a_start, a_end), Outcome::Match(b_start, b_end)) =
-        (a.matcher().search_chars(frame), b.matcher().search_chars(frame))
+        (a.search(frame, fuel), b.search(frame, fuel))
     else {
         return None;
     };
@@ -516,7 +578,7 @@ fn common_witness(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<
     let overlap =
         |(a, b): ((usize, usize), (usize, usize))| a.1.min(b.1).saturating_sub(a.0.max(b.0));
     if overlap(best) < (a_end - a_start).min(b_end - b_start)
-        && let (Some(a), Some(b)) = (a.matcher().all_matches(frame), b.matcher().all_matches(frame))
+        && let (Some(a), Some(b)) = (a.all_matches(frame, fuel), b.all_matches(frame, fuel))
         && a.len().saturating_mul(b.len()) <= 1_000_000
     {
         for a in &a {
@@ -538,8 +600,17 @@ fn witness(frame: &[char], a: (usize, usize), b: (usize, usize)) -> Witness {
 }
 
 /// The pair of matches of a frame that overlap in part, if there is one; of several, one with the most text in common.
-fn partial_matches(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<(Match, Match)> {
-    let (a, b) = (a.matcher().all_matches(frame)?, b.matcher().all_matches(frame)?);
+fn partial_matches(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    frame: &[char],
+    fuel: &Fuel,
+) -> Option<(Match, Match)> {
+    let (a, b) = (a.all_matches(frame, fuel)?, b.all_matches(frame, fuel)?);
+    fuel.spend(a.len().saturating_mul(b.len()) / 8);
+    if fuel.is_empty() {
+        return None;
+    }
     let words = Identifiers::new(frame);
     let mut best: Option<(&Match, &Match)> = None;
     let size = |(a, b): (&Match, &Match)| {
@@ -557,15 +628,20 @@ fn partial_matches(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option
 }
 
 /// Confirms that two patterns overlap in part on a frame, and makes it readable.
-fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str) -> Option<Witness> {
-    let mut frame: Vec<char> = text.chars().collect();
-    let mut best = partial_matches(a, b, &frame)?;
+fn partial_witness(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    text: &str,
+    fuel: &Fuel,
+) -> Option<Witness> {
+    let mut frame = chars_of(text);
+    let mut best = partial_matches(a, b, &frame, fuel)?;
     // Only the match that begins first has text before the shared one.
     let earlier = if best.0.start < best.1.start { a } else { b };
     if earlier.has_wildcard() {
         let mut at = best.0.start.min(best.1.start) + 1;
         while at <= best.0.start.max(best.1.start) {
-            match separate(a, b, &frame, &best, at) {
+            match separate((a, b), &frame, &best, at, fuel) {
                 Some((longer, pair)) => {
                     (frame, best) = (longer, pair);
                     at += 3;
@@ -582,11 +658,11 @@ fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str) -> Option<Wit
 /// Where one match begins in what the other one spells out before its wildcard, the letters that they have in common
 /// are written twice: `norm_addispatch` is `norm_add` and `dispatch`.
 fn separate(
-    a: &Compiled<'_>,
-    b: &Compiled<'_>,
+    (a, b): (&Compiled<'_>, &Compiled<'_>),
     frame: &[char],
     best: &(Match, Match),
     at: usize,
+    fuel: &Fuel,
 ) -> Option<(Vec<char>, (Match, Match))> {
     let words = Identifiers::new(frame);
     if !(words.is_word(at - 1) && words.is_word(at)) {
@@ -603,10 +679,10 @@ fn separate(
     let mut longer = frame.get(..at + common)?.to_vec();
     longer.extend([':', ':']);
     longer.extend_from_slice(frame.get(at..)?);
-    if !matches!(pattern.matcher().search_chars(&longer), Outcome::Match(..)) {
+    if !matches!(pattern.search(&longer, fuel), Outcome::Match(..)) {
         return None;
     }
-    let pair = partial_matches(a, b, &longer)?;
+    let pair = partial_matches(a, b, &longer, fuel)?;
     let spelled = |m: &Match, place: usize| {
         place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
     };

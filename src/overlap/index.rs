@@ -17,7 +17,16 @@
 //! 4. Patterns that cannot be written out in few branches are looked up by the triples of characters, and the identifiers of
 //!    one or two, that their automata can spell out. Those without a required literal are held against every sample.
 //!
-//! Uses `features`, `texts`, and what the relation is made of.
+//! # What a run may cost
+//! One pair may visit as many states as its [`Budget`] says; all pairs together no more than a fixed number and
+//! some for each pattern. The pairs are taken in rounds: in the first each may visit few states, and those that
+//! need more come again in the next, with a hundred times as many. A round is cut into waves of a fixed number of pairs; what a wave
+//! has used is known when the next begins, and the pairs of a wave share what is left evenly. So the
+//! outcome depends neither on the machine nor on the number or the order of its threads, and a few hard
+//! pairs do not keep the others from being decided. Automata, samples and the search for candidates have
+//! budgets of their own in the same way, spent in the order of the patterns.
+//!
+//! Uses `features`, `texts`, `fuel`, and what the relation is made of.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -25,19 +34,49 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::charset::is_word;
 use super::features::{self, Branch, Piece};
+use super::fuel::Fuel;
 use super::hash::Map;
 use super::landmark::Identifiers;
 use super::matcher::{Match, Outcome};
 use super::program::{MATCH, Program};
 use super::texts::Texts;
-use super::{Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, relate, witness};
+use super::{
+    Bound, Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, relate_within, witness,
+};
 use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 
 /// The most candidates that are looked at.
-const MAX_CANDIDATES: usize = 20_000_000;
+const MAX_CANDIDATES: usize = 8_000_000;
 
-/// From how many candidates on another thread is worth its start.
-const PER_THREAD: usize = 1_024;
+/// The states that all pairs together may visit, and as many again for the samples and for the candidates.
+const TOTAL: usize = 48_000_000;
+
+/// How many more for each pattern.
+const TOTAL_PER_PATTERN: usize = 4_000;
+
+/// The places and edges of all automata together.
+const SIZE: u64 = 4 << 20;
+
+/// How many more for each pattern.
+const SIZE_PER_PATTERN: u64 = 256;
+
+/// The states that a pair may visit in each round but the last.
+const ROUNDS: [usize; 2] = [1 << 12, 1 << 19];
+
+/// How many pairs share what is left evenly.
+const WAVE: usize = 16_384;
+
+/// How many pairs a thread takes at a time: few, because one may cost as much as a thousand others.
+const PART: usize = 256;
+
+/// The fewest states that are worth beginning a pair with.
+const LEAST: usize = 64;
+
+/// The most steps of the matcher to see whether a pattern claims a sample.
+const CLAIM_STEPS: u32 = 20_000;
+
+/// The most pairs that are listed as undecided because of the budget of the run.
+const MAX_UNDECIDED: usize = 100_000;
 
 /// Up to how many pairs of runs of which one ends as the other begins all of them are looked at, whatever their number of patterns.
 const FREE: usize = 200_000;
@@ -77,7 +116,8 @@ pub struct Pairs {
     /// Patterns that may be at odds with so many that only some were looked at, and how many more there may be, by pattern. Without
     /// this the output alone would be quadratic.
     pub more: Vec<(usize, usize)>,
-    /// How many candidate pairs were left out because there are more than 20,000,000.
+    /// How many pairs, about, were not looked at because a bound of the whole run was met: the candidates, or
+    /// the pairs that could not be decided within its budget, are too many to list.
     pub left_out: usize,
 }
 
@@ -152,6 +192,8 @@ pub struct Index<'a> {
     /// The patterns that stand for themselves and can be compared.
     live: Vec<u32>,
     unknown: Vec<(usize, Reason)>,
+    /// The states that all pairs together may visit.
+    total: usize,
 }
 
 impl<'a> Index<'a> {
@@ -162,6 +204,9 @@ impl<'a> Index<'a> {
         let mut live = Vec::new();
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
+        let total = TOTAL + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
+        let mut states_left = total;
+        let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
         for (at, &ast) in patterns.iter().enumerate() {
             let plain = features::plain_text(&ast.root);
             let mut key = Vec::new();
@@ -177,13 +222,25 @@ impl<'a> Index<'a> {
                 continue;
             }
             if entry.plain.is_none() {
-                let compiled = entry.compiled.get_or_init(|| Compiled::new(ast, budget));
+                let limit = size_left.min(super::program::MAX_SIZE);
+                let compiled = entry.compiled.get_or_init(|| Compiled::limited(ast, budget, limit));
+                size_left -= compiled.size().min(size_left);
                 if let Err(reason) = &compiled.over {
-                    unknown.push((at, reason.clone()));
+                    let reason = match reason {
+                        Reason::Bound(Bound::Size) if limit < super::program::MAX_SIZE => {
+                            Reason::Bound(Bound::Total)
+                        }
+                        reason => reason.clone(),
+                    };
+                    unknown.push((at, reason));
                     entries.push(entry);
                     continue;
                 }
-                if *compiled.sample() == Sample::None {
+                // However many are hard, there is something left for the next.
+                let fuel = Fuel::new(budget.states.min((states_left / 8).max(LEAST)));
+                let claims_nothing = *compiled.sample_within(&fuel) == Sample::None;
+                states_left -= fuel.used().min(states_left);
+                if claims_nothing {
                     entries.push(entry);
                     continue;
                 }
@@ -197,7 +254,7 @@ impl<'a> Index<'a> {
         }
         let mut same: Vec<Vec<usize>> = groups.into_values().collect();
         same.sort_unstable();
-        Self { budget, entries, same, live, unknown }
+        Self { budget, entries, same, live, unknown, total }
     }
 
     fn compiled(&self, at: u32) -> Option<&Compiled<'a>> {
@@ -226,7 +283,7 @@ impl<'a> Index<'a> {
 
     /// All pairs that are at odds.
     pub fn pairs(&self) -> Pairs {
-        let mut candidates = Candidates::default();
+        let mut candidates = Candidates::new(self.total);
         let owners = self.runs();
         let texts = Texts::new(owners.keys().map(|&text| text.to_owned()).collect());
         let owners: Vec<&[Owner]> = (0..texts.len() as u32)
@@ -236,33 +293,68 @@ impl<'a> Index<'a> {
         self.overlaps(&texts, &owners, &mut candidates);
         self.unwritten(&mut candidates);
         candidates.tidy();
-        let findings = self.decide(&candidates.pairs);
-        let (more, left_out) = (candidates.more(), candidates.left_out);
+        let (findings, undecided) = self.decide(&candidates.pairs);
+        let looked_at = candidates.pairs.len();
+        let all = self.live.len() * self.live.len().saturating_sub(1) / 2;
+        // What was left out may be a pair that was found in another way, or have been met before.
+        let left_out = candidates.left_out.min(all.saturating_sub(looked_at)) + undecided;
+        let more = candidates.more();
         Pairs { same: self.same.clone(), findings, unknown: self.unknown.clone(), more, left_out }
     }
 
-    /// The candidates that are at odds, in their order, by as many threads as the machine has cores.
-    fn decide(&self, candidates: &[(u32, u32)]) -> Vec<Finding> {
-        let decide = |part: &[(u32, u32)]| {
-            let mut findings = Vec::new();
-            for &(a, b) in part {
-                let relation = self.relation(a, b);
-                if relation.kind != Kind::None {
-                    findings.push(Finding { a: a as usize, b: b as usize, relation });
+    /// The candidates that are at odds, in their order, and how many more could not be decided.
+    fn decide(&self, candidates: &[(u32, u32)]) -> (Vec<Finding>, usize) {
+        let mut left = self.total;
+        let mut findings = Vec::new();
+        let mut left_out = 0;
+        let mut pending = candidates.to_vec();
+        for round in 0..=ROUNDS.len() {
+            let most = ROUNDS.get(round).copied().unwrap_or(usize::MAX).min(self.budget.states);
+            let last = most == self.budget.states;
+            let mut again = Vec::new();
+            for wave in pending.chunks(WAVE) {
+                let share = (left / wave.len()).min(most);
+                let decided = self.decide_wave(wave, share);
+                for (&(a, b), (relation, used)) in wave.iter().zip(decided) {
+                    left -= used.min(left);
+                    let finding = |relation| Finding { a: a as usize, b: b as usize, relation };
+                    match relation {
+                        Some(Relation { kind: Kind::None, .. }) => {}
+                        Some(relation) => findings.push(finding(relation)),
+                        None if !last => again.push((a, b)),
+                        None if findings.len() >= MAX_UNDECIDED => left_out += 1,
+                        None => {
+                            let full = share == self.budget.states;
+                            let bound = if full { Bound::States } else { Bound::Total };
+                            let kind = Kind::Undecided(Reason::Bound(bound));
+                            findings.push(finding(Relation::bare(kind)));
+                        }
+                    }
                 }
             }
-            findings
-        };
-        let threads = std::thread::available_parallelism()
-            .map_or(1, usize::from)
-            .min(candidates.len() / PER_THREAD + 1);
-        if threads == 1 {
-            return decide(candidates);
+            pending = again;
+            if last {
+                break;
+            }
         }
-        // Small parts, taken in turn, because one pair may cost as much as a thousand others.
-        let parts: Vec<&[(u32, u32)]> = candidates.chunks(PER_THREAD / 4).collect();
+        findings.sort_unstable_by_key(|finding| (finding.a, finding.b));
+        (findings, left_out)
+    }
+
+    /// The relations of pairs that may visit `share` states each, `None` where that was not enough, and how
+    /// many they visited; by as many threads as the machine has cores.
+    fn decide_wave(&self, wave: &[(u32, u32)], share: usize) -> Vec<(Option<Relation>, usize)> {
+        let decide = |part: &[(u32, u32)]| -> Vec<_> {
+            part.iter().map(|&(a, b)| self.relation(a, b, share)).collect()
+        };
+        let parts: Vec<&[(u32, u32)]> = wave.chunks(PART.min(wave.len().div_ceil(8))).collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(parts.len());
+        // A thread costs as much as some hundred easy pairs.
+        if threads <= 1 || (wave.len() < 4 * PART && share <= ROUNDS[0]) {
+            return decide(wave);
+        }
         let next = AtomicUsize::new(0);
-        let mut done: Vec<(usize, Vec<Finding>)> = std::thread::scope(|scope| {
+        let mut done: Vec<(usize, Vec<_>)> = std::thread::scope(|scope| {
             let work = || {
                 let mut done = Vec::new();
                 loop {
@@ -282,17 +374,26 @@ impl<'a> Index<'a> {
             all
         });
         done.sort_unstable_by_key(|(at, _)| *at);
-        done.into_iter().flat_map(|(_, findings)| findings).collect()
+        done.into_iter().flat_map(|(_, relations)| relations).collect()
     }
 
-    fn relation(&self, a: u32, b: u32) -> Relation {
-        match (self.plain(a), self.plain(b)) {
-            (Some(a), Some(b)) => of_texts(a, b),
-            _ => match (self.compiled(a), self.compiled(b)) {
-                (Some(a), Some(b)) => relate(a, b),
-                _ => Relation { kind: Kind::None, witness: None },
-            },
+    /// One pair, as [`Index::decide_wave`] wants it.
+    fn relation(&self, a: u32, b: u32, share: usize) -> (Option<Relation>, usize) {
+        if let (Some(a), Some(b)) = (self.plain(a), self.plain(b)) {
+            return (Some(of_texts(a, b)), 0);
         }
+        let (Some(a), Some(b)) = (self.compiled(a), self.compiled(b)) else {
+            return (Some(Relation::bare(Kind::None)), 0);
+        };
+        if share < LEAST && share < self.budget.states {
+            return (None, 0);
+        }
+        // What is kept is not part of the price, or the price would depend on who comes first.
+        let _ = (a.sample(), b.sample());
+        let fuel = Fuel::new(share);
+        let relation = relate_within(a, b, &fuel);
+        let cut = fuel.is_empty() && matches!(relation.kind, Kind::Undecided(_));
+        ((!cut).then_some(relation), fuel.used())
     }
 
     /// All runs, with the places where they stand.
@@ -352,16 +453,19 @@ impl<'a> Index<'a> {
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
-                self.live.iter().for_each(|&b| candidates.add(a, b));
+                self.all_with(a, candidates);
                 continue;
             };
             hits.clear();
-            hits.extend_from_slice(&generic);
+            if candidates.pay(generic.len()) {
+                hits.extend_from_slice(&generic);
+            }
             for (at, _) in sample.char_indices() {
                 for literal in literals.prefixes(&sample[at..]) {
-                    hits.extend_from_slice(
-                        lists.get(literal as usize).copied().unwrap_or_default(),
-                    );
+                    let list = lists.get(literal as usize).copied().unwrap_or_default();
+                    if candidates.pay(list.len()) {
+                        hits.extend_from_slice(list);
+                    }
                 }
             }
             hits.sort_unstable();
@@ -373,11 +477,14 @@ impl<'a> Index<'a> {
                     candidates.count(b, 1);
                     continue;
                 }
+                let may_claim = |compiled: &Compiled<'_>| {
+                    let steps = candidates.fuel.steps(CLAIM_STEPS);
+                    let (outcome, steps) = compiled.matcher().search_within(&chars, steps);
+                    candidates.fuel.spend_steps(steps);
+                    outcome != Outcome::None
+                };
                 let claims = b != a
-                    && (self.plain(b).is_some()
-                        || self
-                            .compiled(b)
-                            .is_some_and(|b| b.matcher().search_chars(&chars) != Outcome::None));
+                    && (self.plain(b).is_some() || self.compiled(b).is_some_and(may_claim));
                 if claims {
                     *claimed += 1;
                     candidates.add(a, b);
@@ -452,6 +559,9 @@ impl<'a> Index<'a> {
         if !qualifies(common, before, next, true, true) {
             return;
         }
+        if !candidates.pay(a_owners.len().saturating_mul(b_owners.len())) {
+            return;
+        }
         let last = common.chars().next_back();
         for &a_owner in a_owners {
             let a_place = self.place(a_owner);
@@ -469,6 +579,13 @@ impl<'a> Index<'a> {
                     candidates.add(a_owner.pattern, b_owner.pattern);
                 }
             }
+        }
+    }
+
+    /// Makes candidates of all pairs with one pattern.
+    fn all_with(&self, at: u32, candidates: &mut Candidates) {
+        if candidates.pay(16 * self.live.len()) {
+            self.live.iter().for_each(|&other| candidates.add(at, other));
         }
     }
 
@@ -502,7 +619,7 @@ impl<'a> Index<'a> {
                         of_triple.entry(triple).or_default().push((at, roles));
                     }
                 }
-                None => self.live.iter().for_each(|&other| candidates.add(at, other)),
+                None => self.all_with(at, candidates),
             }
         }
         for (triple, list) in &of_triple {
@@ -510,6 +627,9 @@ impl<'a> Index<'a> {
             let (alike, either) =
                 if triple.2.is_some() { (FIRST | AFTER_UNDERSCORE, RESUMED) } else { (FIRST, 0) };
             for &(a, a_roles) in list.iter().filter(|&&(at, _)| is_unwritten(at)) {
+                if !candidates.pay(list.len()) {
+                    continue;
+                }
                 for &(b, b_roles) in list {
                     if a_roles & b_roles & alike != 0 || (a_roles | b_roles) & either != 0 {
                         candidates.add(a, b);
@@ -521,8 +641,9 @@ impl<'a> Index<'a> {
 }
 
 /// The candidates so far.
-#[derive(Default)]
 struct Candidates {
+    /// What may still be spent on looking for them.
+    fuel: Fuel,
     pairs: Vec<(u32, u32)>,
     sorted: usize,
     more: HashMap<u32, usize>,
@@ -530,6 +651,25 @@ struct Candidates {
 }
 
 impl Candidates {
+    fn new(total: usize) -> Self {
+        Self {
+            fuel: Fuel::new(total),
+            pairs: Vec::new(),
+            sorted: 0,
+            more: HashMap::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Pays for looking at so many pairs; if that cannot be paid they are left out.
+    fn pay(&mut self, pairs: usize) -> bool {
+        self.fuel.spend(pairs / 16);
+        if self.fuel.is_empty() {
+            self.left_out = self.left_out.saturating_add(pairs);
+        }
+        !self.fuel.is_empty()
+    }
+
     fn add(&mut self, a: u32, b: u32) {
         if a == b {
             return;

@@ -66,7 +66,7 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         }
     }
 
-    /// How many places were met.
+    /// How many places were met; each costs its caller at least one unit of fuel.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

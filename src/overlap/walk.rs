@@ -6,11 +6,12 @@
 //! inside a lookbehind's body may still ask something of the text to come, so each of its states carries a [`Guard`].
 //!
 //! Every formula handed out after a step is about the text **after** the character that was read.
-//! Uses `program`, `alphabet`, `guard`.
+//! Uses `program`, `alphabet`, `guard`, `fuel`.
 
 use std::rc::Rc;
 
 use super::alphabet::{Alphabet, Symbol};
+use super::fuel::{FORMULA, Fuel};
 use super::guard::{Guard, Guards};
 use super::hash::Map;
 use super::program::{Cond, Edge, MATCH, Program};
@@ -68,9 +69,10 @@ struct Behind {
 #[derive(Debug)]
 pub(crate) struct Walker<'a> {
     pub(crate) program: &'a Program,
+    pub(crate) fuel: &'a Fuel,
     alphabet: &'a Alphabet,
     side: usize,
-    pub(crate) guards: Guards,
+    pub(crate) guards: Guards<'a>,
     contexts: Vec<Rc<Vec<Threads>>>,
     context_numbers: Map<Rc<Vec<Threads>>, Context>,
     behinds: Map<Place, Rc<Behind>>,
@@ -81,24 +83,25 @@ pub(crate) struct Walker<'a> {
 
 impl<'a> Walker<'a> {
     /// A walker for side 0 or 1 of the pair that the alphabet was made for.
-    pub(crate) fn new(program: &'a Program, alphabet: &'a Alphabet, side: usize) -> Self {
+    pub(crate) fn new(
+        program: &'a Program,
+        alphabet: &'a Alphabet,
+        side: usize,
+        fuel: &'a Fuel,
+    ) -> Self {
         let empty = Rc::new(vec![Threads::new(); program.behinds.len()]);
         Self {
             program,
+            fuel,
             alphabet,
             side,
-            guards: Guards::new(),
+            guards: Guards::new(fuel),
             contexts: vec![empty.clone()],
             context_numbers: Map::from_iter([(empty, 0)]),
             behinds: Map::default(),
             steps: Map::default(),
             settled: None,
         }
-    }
-
-    /// How many formulas and contexts were made: what counts against the budget.
-    pub(crate) fn size(&self) -> usize {
-        self.guards.len() + self.contexts.len() * self.program.behinds.len()
     }
 
     /// The symbols that an edge reads.
@@ -123,6 +126,7 @@ impl<'a> Walker<'a> {
         }
         let program = self.program;
         let mut all = Guard::TRUE;
+        self.fuel.spend(FORMULA * program.conds(edge).len());
         for &cond in program.conds(edge) {
             let guard = self.cond(cond, place);
             all = self.guards.and(all, guard);
@@ -182,6 +186,10 @@ impl<'a> Walker<'a> {
         }
         let (state, high, low) = self.guards.parts(guard);
         let program = self.program;
+        self.fuel.spend(FORMULA + program.edges(state).len());
+        if self.fuel.is_empty() {
+            return Guard::FALSE;
+        }
         let mut holds = Guard::FALSE;
         for edge in program.edges(state) {
             if edge.target != MATCH && !self.reads(edge, place) {
@@ -214,6 +222,7 @@ impl<'a> Walker<'a> {
         }
         let program = self.program;
         let context = self.contexts.get(place.context as usize).cloned().unwrap_or_default();
+        self.fuel.spend(FORMULA * (1 + program.behinds.len()));
         self.settled = Some((place, Vec::new()));
         let mut next = Vec::with_capacity(program.behinds.len());
         // A body inside another comes first, so what the other asks of it is settled.
@@ -255,6 +264,10 @@ impl<'a> Walker<'a> {
             let guard = self.step(guard, place);
             if guard == Guard::FALSE {
                 continue;
+            }
+            self.fuel.spend(1 + program.edges(state).len());
+            if self.fuel.is_empty() {
+                break;
             }
             for edge in program.edges(state) {
                 if edge.target != MATCH && !self.reads(edge, place) {
