@@ -1,30 +1,36 @@
 //! The relation of two patterns: do they claim the same frames?
 //!
-//! A pattern is searched for, not matched from end to end, so any two patterns find a match in some long enough name. What is
-//! asked is therefore more than that, see [`Kind`]. The answer is exact for *equal*, *within* and *partial* against *none*,
-//! lookarounds, `\b`, anchors, flags and Unicode classes included, as long as the patterns are regular; where
-//! they are not it is three-valued.
+//! A pattern is searched for, not matched from end to end, so any two patterns find a match in some
+//! long enough name. What is asked is therefore more than that, see [`Kind`]. The answer is exact
+//! for *equal*, *within* and *partial* against *none*, lookarounds, `\b`, anchors, flags and
+//! Unicode classes included, as long as the patterns are regular; where they are not it is
+//! three-valued.
 //!
 //! # Words
-//! - **Frame**: a non-empty text without control characters (Unicode category `Cc`, that is U+0000–U+001F and U+007F–U+009F). No
-//!   frame has a line feed, so `.` is any character, and `$` is the end. All verdicts are about frames only.
-//! - **A-match**: any span that A can match at all, in any way that its backtracking could go, not only in the preferred one. An atomic
-//!   group has one way only.
-//! - **Spelled out** is a character that the way matched by a literal or a class of at most 16 characters (counted over all of
-//!   Unicode, case folding included; a literal is a literal under `(?i)` too). `.`, larger classes and backreferences do not spell out, and what a
-//!   lookaround reads is not in the match.
-//! - **Identifier**: a longest run of Unicode word characters of the frame, whatever the patterns' flags.
+//! - **Frame**: a non-empty text without control characters (Unicode category `Cc`, that is
+//!   U+0000–U+001F and U+007F–U+009F). No frame has a line feed, so `.` is any character, and `$`
+//!   is the end. All verdicts are about frames only.
+//! - **A-match**: any span that A can match at all, in any way that its backtracking could go, not
+//!   only in the preferred one. An atomic group has one way only.
+//! - **Spelled out** is a character that the way matched by a literal or a class of at most 16
+//!   characters (counted over all of Unicode, case folding included; a literal is a literal under
+//!   `(?i)` too). `.`, larger classes and backreferences do not spell out, and what a lookaround
+//!   reads is not in the match.
+//! - **Identifier**: a longest run of Unicode word characters of the frame, whatever the patterns'
+//!   flags.
 //!
 //! # Decisions where the definition leaves room
-//! - A landmark *inside* an identifier is where a match spells out a word character right after a word character of the same
-//!   match that it does not spell out. That it spelled something out before is not asked: `\w+_count` and `free_count|x`
-//!   have the function `free_count` in common.
-//! - The first three characters of a landmark are characters of its identifier; only an identifier's start may
-//!   have fewer.
-//! - A word part, of which a *piece* is made, is the text between two `_`, not more; the `_` itself need not be in either match.
+//! - A landmark *inside* an identifier is where a match spells out a word character right after a
+//!   word character of the same match that it does not spell out. That it spelled something out
+//!   before is not asked: `\w+_count` and `free_count|x` have the function `free_count` in common.
+//! - The first three characters of a landmark are characters of its identifier; only an
+//!   identifier's start may have fewer.
+//! - A word part, of which a *piece* is made, is the text between two `_`, not more; the `_` itself
+//!   need not be in either match.
 //! - A pattern that claims nothing has no frame in common with any: *none*.
-//! - Where an atomic group without an exact form leaves it open whether one is within the other, a confirmed frame
-//!   in common makes it *partial*; with a backreference or a conditional, or at a bound, it is *undecided*.
+//! - Where an atomic group without an exact form leaves it open whether one is within the other, a
+//!   confirmed frame in common makes it *partial*; with a backreference or a conditional, or at a
+//!   bound, it is *undecided*.
 //! - Patterns of the same text, spans aside, are equal even if they are not regular.
 //!
 //! # How it works
@@ -35,21 +41,24 @@
 //!      │                        └─shared──► else, a frame with a landmark in common?
 //!      └──matcher──► every witness is confirmed on the tree, by `landmark`'s reading of the definition
 //! ```
-//! `include` and `shared` are breadth-first searches of product automata, so a witness is a shortest one. What a lookahead
-//! asks of the text to come travels along as a Boolean formula over states (`guard`), what a lookbehind knows of the
-//! text before as a set of states (`walk`), and the letters are classes of characters that the two patterns cannot tell apart (`alphabet`).
-//! For backreferences, conditionals and some atomic groups a pattern has two automata, one that claims at least what it
-//! claims, one that claims at most that: no overlap of the former is proof of none, inclusion of the one in the
-//! other is proof of inclusion, and a witness counts once the matcher confirms it.
+//! `include` and `shared` are breadth-first searches of product automata, so a witness is a
+//! shortest one. What a lookahead asks of the text to come travels along as a Boolean formula over
+//! states (`guard`), what a lookbehind knows of the text before as a set of states (`walk`), and
+//! the letters are classes of characters that the two patterns cannot tell apart (`alphabet`). For
+//! backreferences, conditionals and some atomic groups a pattern has two automata, one that claims
+//! at least what it claims, one that claims at most that: no overlap of the former is proof of
+//! none, inclusion of the one in the other is proof of inclusion, and a witness counts once the
+//! matcher confirms it.
 //!
 //! # Witnesses
-//! A shortest frame, of the most readable letters. Then, where a wildcard leaves room, a `::` is put between names that would be glued
-//! together: inside the match for equal and within, and for partial up to the start of the shared text. After that start
-//! nothing is inserted, so that `AGXG.*FamilyCommandBuffer` and `AGXG17XFamily.*init` show
-//! `AGXG17XFamilyCommandBufferinit`.
+//! A shortest frame, of the most readable letters. Then, where a wildcard leaves room, a `::` is
+//! put between names that would be glued together: inside the match for equal and within, and for
+//! partial up to the start of the shared text. After that start nothing is inserted, so that
+//! `AGXG.*FamilyCommandBuffer` and `AGXG17XFamily.*init` show `AGXG17XFamilyCommandBufferinit`.
 //!
 //! # Bounds
-//! All bounds count states, steps or places, never time, so an answer does not depend on the machine. See [`Budget`] and [`Bound`].
+//! All bounds count states, steps or places, never time, so an answer does not depend on the
+//! machine. See [`Budget`] and [`Bound`].
 //!
 //! Uses `span` and `pattern` only; knows nothing of diagnostics.
 
@@ -93,7 +102,7 @@ const PIECE: u8 = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// How many states one question may visit, each as often as it is visited: places of a product,
-    /// states in the sets of the side that is made deterministic. A formula counts as eight, two
+    /// states in the sets of the side that is made deterministic. A formula counts as 32, two
     /// steps of the matcher as one.
     pub states: usize,
 }
@@ -199,7 +208,8 @@ pub struct Witness {
 pub struct Relation {
     /// Which it is.
     pub kind: Kind,
-    /// A frame that both claim, with every kind but *none* and *undecided*. (Only two patterns of the same text that are not regular may lack it.)
+    /// A frame that both claim, with every kind but *none* and *undecided*. (Only two patterns of
+    /// the same text that are not regular may lack it.)
     pub witness: Option<Witness>,
 }
 
@@ -254,7 +264,8 @@ pub enum Sample {
     Undecided(Reason),
 }
 
-/// A pattern ready for questions. Making one costs about as much as a question, so keep it where there is more than one.
+/// A pattern ready for questions. Making one costs about as much as a question, so keep it where
+/// there is more than one.
 #[derive(Debug)]
 pub struct Compiled<'a> {
     ast: &'a Ast,
@@ -276,9 +287,7 @@ impl<'a> Compiled<'a> {
     fn limited(ast: &'a Ast, budget: Budget, limit: u64) -> Self {
         let over = Program::new(ast, Side::Over, limit);
         let under = match &over {
-            Ok(program) if program.inexact.is_some() => {
-                Some(Program::new(ast, Side::Under, limit))
-            }
+            Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under, limit)),
             _ => None,
         };
         Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), budget }
@@ -346,13 +355,13 @@ impl<'a> Compiled<'a> {
             Err(reason) => return Answer::Undecided(reason),
         };
         let fuel = Fuel::new(self.budget.states);
-        let mut check = |text: &str| {
-            self.is_exact() || self.search(&chars_of(text), &fuel) == Outcome::None
-        };
+        let mut check =
+            |text: &str| self.is_exact() || self.search(&chars_of(text), &fuel) == Outcome::None;
         answer(self.search_outside(&all, &fuel, &mut check))
     }
 
-    /// Whether every frame that it claims is claimed by `other` too; if not, with a shortest frame that only it claims.
+    /// Whether every frame that it claims is claimed by `other` too; if not, with a shortest frame
+    /// that only it claims.
     pub fn within(&self, other: &Compiled<'_>) -> Answer {
         self.within_by(other, &Fuel::new(self.budget.states))
     }
@@ -366,7 +375,8 @@ impl<'a> Compiled<'a> {
         if self.ast.root.kind == other.ast.root.kind {
             return Answer::Yes;
         }
-        // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the other lacks.
+        // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the
+        // other lacks.
         match self.sample_within(fuel) {
             Sample::Frame(text) if other.search(&chars_of(text), fuel) == Outcome::None => {
                 return Answer::No(text.clone());
@@ -403,8 +413,9 @@ impl<'a> Compiled<'a> {
         include::difference(a, Some(under), &alphabet, fuel, &unsure, check)
     }
 
-    /// Whether its automaton is exact: no backreference or conditional, and no atomic group without an exact form. Where
-    /// it is not, an answer may be undecided, and a frame may not be a shortest one.
+    /// Whether its automaton is exact: no backreference or conditional, and no atomic group without
+    /// an exact form. Where it is not, an answer may be undecided, and a frame may not be a
+    /// shortest one.
     pub fn is_exact(&self) -> bool {
         self.under.is_none()
     }
@@ -599,7 +610,8 @@ fn witness(frame: &[char], a: (usize, usize), b: (usize, usize)) -> Witness {
     Witness { text: frame.iter().collect(), shared: (shared.0 < shared.1).then_some(shared), a, b }
 }
 
-/// The pair of matches of a frame that overlap in part, if there is one; of several, one with the most text in common.
+/// The pair of matches of a frame that overlap in part, if there is one; of several, one with the
+/// most text in common.
 fn partial_matches(
     a: &Compiled<'_>,
     b: &Compiled<'_>,
@@ -628,12 +640,7 @@ fn partial_matches(
 }
 
 /// Confirms that two patterns overlap in part on a frame, and makes it readable.
-fn partial_witness(
-    a: &Compiled<'_>,
-    b: &Compiled<'_>,
-    text: &str,
-    fuel: &Fuel,
-) -> Option<Witness> {
+fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str, fuel: &Fuel) -> Option<Witness> {
     let mut frame = chars_of(text);
     let mut best = partial_matches(a, b, &frame, fuel)?;
     // Only the match that begins first has text before the shared one.
@@ -653,10 +660,11 @@ fn partial_witness(
     Some(witness(&frame, (best.0.start, best.0.end), (best.1.start, best.1.end)))
 }
 
-/// The frame with a `::` at a place up to the start of the shared text, if two words are glued together there and a wildcard takes it.
+/// The frame with a `::` at a place up to the start of the shared text, if two words are glued
+/// together there and a wildcard takes it.
 ///
-/// Where one match begins in what the other one spells out before its wildcard, the letters that they have in common
-/// are written twice: `norm_addispatch` is `norm_add` and `dispatch`.
+/// Where one match begins in what the other one spells out before its wildcard, the letters that
+/// they have in common are written twice: `norm_addispatch` is `norm_add` and `dispatch`.
 fn separate(
     (a, b): (&Compiled<'_>, &Compiled<'_>),
     frame: &[char],
@@ -706,7 +714,8 @@ pub fn difference_witness(a: &Ast, b: &Ast, budget: Budget) -> Sample {
     }
 }
 
-/// Whether every frame that `a` claims is claimed by `b` too; if not, with a shortest frame that only `a` claims.
+/// Whether every frame that `a` claims is claimed by `b` too; if not, with a shortest frame that
+/// only `a` claims.
 pub fn within(a: &Ast, b: &Ast, budget: Budget) -> Answer {
     Compiled::new(a, budget).within(&Compiled::new(b, budget))
 }

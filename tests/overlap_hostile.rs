@@ -37,13 +37,10 @@ fn ast(pattern: &str) -> Ast {
 fn ask(a: &str, b: &str) -> Option<Reason> {
     let (x, y) = (ast(a), ast(b));
     let start = Instant::now();
-    let kinds = [
-        relation(&x, &y, Budget::default()).kind,
-        relation(&y, &x, Budget::default()).kind,
-    ];
+    let kinds =
+        [relation(&x, &y, Budget::default()).kind, relation(&y, &x, Budget::default()).kind];
     let between = start.elapsed();
-    let answers =
-        [claims_everything(&x, Budget::default()), claims_nothing(&x, Budget::default())];
+    let answers = [claims_everything(&x, Budget::default()), claims_nothing(&x, Budget::default())];
     let shown: String = a.chars().take(40).collect();
     println!("  {shown}: {kinds:?} {between:.2?}, {:.2?}", start.elapsed());
     let of = |kind: &Kind| match kind {
@@ -188,7 +185,8 @@ fn lookarounds() {
     ask(&format!("{mixed}x"), "ax");
     ask(&format!("(?:{mixed}x)*y"), "axy");
     ask(&format!("(?<=a{}){}x", ".".repeat(60), mixed), "axx");
-    let each: String = (0..18).map(|i| format!("(?=.*(?:a{}|b{}))(?=.*x{})", i, i + 7, i)).collect();
+    let each: String =
+        (0..18).map(|i| format!("(?=.*(?:a{}|b{}))(?=.*x{})", i, i + 7, i)).collect();
     ask(&format!("(?:{each}.)*y_"), "axy_");
     ask(r"(?:(?=.*a.*b.*c)(?!.*c.*b.*a).)*(?<!ab.c)xyz_", r"(?:(?!.*xyz.*zyx).)*xyz_");
 }

@@ -1,14 +1,15 @@
 //! The letters that a pair of patterns can tell apart.
 //!
-//! Whatever sets of characters two patterns use, most characters behave alike under all of them. The
-//! product automata walk over **symbols**: one for each printable ASCII character and one for each class
-//! of the others, and of these only the *live* ones, one for each class of characters that are in the
-//! same sets of both patterns, and alike in being word characters (`\w`, and `\w` under `(?a)`) and `_`. (Those classes
-//! are the minterms of D'Antoni and Veanes, *Minimization of symbolic automata*, 2014.)
+//! Whatever sets of characters two patterns use, most characters behave alike under all of them.
+//! The product automata walk over **symbols**: one for each printable ASCII character and one for
+//! each class of the others, and of these only the *live* ones, one for each class of characters
+//! that are in the same sets of both patterns, and alike in being word characters (`\w`, and `\w`
+//! under `(?a)`) and `_`. (Those classes are the minterms of D'Antoni and Veanes, *Minimization of
+//! symbolic automata*, 2014.)
 //!
-//! Invariants: control characters (Unicode category `Cc`) have no symbol, since no frame has them. Symbols are numbered from
-//! the most to the least readable, so that the first witness found among the shortest ones is the most readable.
-//! Uses `charset`.
+//! Invariants: control characters (Unicode category `Cc`) have no symbol, since no frame has them.
+//! Symbols are numbered from the most to the least readable, so that the first witness found among
+//! the shortest ones is the most readable. Uses `charset`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -76,8 +77,8 @@ impl Mask {
     }
 }
 
-/// The classes of the characters beyond ASCII that the usual sets (`\w`, `\d`, `\s`, `.`, negated ASCII sets) tell apart:
-/// letters, digits, spaces, and the rest.
+/// The classes of the characters beyond ASCII that the usual sets (`\w`, `\d`, `\s`, `.`, negated
+/// ASCII sets) tell apart: letters, digits, spaces, and the rest.
 fn usual() -> &'static [(CharSet, char); 4] {
     static CLASSES: OnceLock<[(CharSet, char); 4]> = OnceLock::new();
     CLASSES.get_or_init(|| {
@@ -186,8 +187,8 @@ pub(crate) struct Alphabet {
 }
 
 impl Alphabet {
-    /// The alphabet of two patterns; `None` if they use more characters beyond ASCII, each in its own way, than
-    /// there are symbols.
+    /// The alphabet of two patterns; `None` if they use more characters beyond ASCII, each in its
+    /// own way, than there are symbols.
     pub(crate) fn new(a: &Sets, b: &Sets) -> Option<Self> {
         let mut word = Mask::default();
         let mut ascii_word = Mask::default();
@@ -272,8 +273,8 @@ impl Alphabet {
     }
 }
 
-/// The classes of the characters beyond ASCII under the sets of both patterns and the usual ones; `None` if
-/// there are more than symbols for them, or too much to compare.
+/// The classes of the characters beyond ASCII under the sets of both patterns and the usual ones;
+/// `None` if there are more than symbols for them, or too much to compare.
 fn beyond_ascii(a: &Sets, b: &Sets) -> Option<Vec<char>> {
     let sets: Vec<&CharSet> = a
         .all

@@ -1,9 +1,9 @@
 //! What a question may still cost.
 //!
 //! One unit is one visit of a state by one character, or what takes about as long: two steps of the
-//! matcher, an eighth of a formula. Whatever a search keeps costs at least one unit, so fuel bounds
-//! the memory as well as the work. It is counted, never timed, so an answer does not depend on the
-//! machine. Uses nothing of the crate.
+//! matcher, a thirty-second of a formula. Whatever a search keeps costs at least one unit, so fuel
+//! bounds the memory as well as the work. It is counted, never timed, so an answer does not depend
+//! on the machine. Uses nothing of the crate.
 
 use std::cell::Cell;
 
@@ -11,12 +11,12 @@ use std::cell::Cell;
 const STEPS: usize = 2;
 
 /// What a new formula costs, or the next form of one: each is looked up, made and kept.
-pub(crate) const FORMULA: usize = 8;
+pub(crate) const FORMULA: usize = 32;
 
 /// The units that are left.
 ///
-/// Once it is empty every result is worthless: what spends it stops as soon as it can, and whoever asked
-/// looks at [`Fuel::is_empty`] before believing the answer.
+/// Once it is empty every result is worthless: what spends it stops as soon as it can, and whoever
+/// asked looks at [`Fuel::is_empty`] before believing the answer.
 #[derive(Debug)]
 pub(crate) struct Fuel {
     start: usize,

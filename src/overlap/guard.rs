@@ -1,11 +1,12 @@
 //! Conditions on the rest of a frame, as reduced ordered binary decision diagrams.
 //!
-//! A lookahead asks something of the text that is still to come. What it asks is a Boolean formula over
-//! automaton states: variable `s` stands for "from state `s` the rest has a prefix that matches". Equal formulas have
-//! equal numbers (Bryant, *Graph-based algorithms for Boolean function manipulation*, 1986), so that a product automaton
-//! over them is finite: that is the alternating automaton of Chandra, Kozen and Stockmeyer (*Alternation*, 1981) and of
-//! Brzozowski and Leiss (*On equations for regular languages, finite automata, and sequential networks*, 1980),
-//! made deterministic on the fly.
+//! A lookahead asks something of the text that is still to come. What it asks is a Boolean formula
+//! over automaton states: variable `s` stands for "from state `s` the rest has a prefix that
+//! matches". Equal formulas have equal numbers (Bryant, *Graph-based algorithms for Boolean
+//! function manipulation*, 1986), so that a product automaton over them is finite: that is the
+//! alternating automaton of Chandra, Kozen and Stockmeyer (*Alternation*, 1981) and of Brzozowski
+//! and Leiss (*On equations for regular languages, finite automata, and sequential networks*,
+//! 1980), made deterministic on the fly.
 //!
 //! Uses `fuel` and the hash map of `hash`.
 
@@ -51,7 +52,8 @@ impl<'a> Guards<'a> {
         }
     }
 
-    /// The parts of a formula that is no constant: if the variable holds then the second, else the third.
+    /// The parts of a formula that is no constant: if the variable holds then the second, else the
+    /// third.
     pub(crate) fn parts(&self, guard: Guard) -> (u32, Guard, Guard) {
         self.nodes.get(guard.0 as usize).copied().unwrap_or((u32::MAX, Guard::FALSE, Guard::FALSE))
     }

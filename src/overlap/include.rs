@@ -1,14 +1,16 @@
 //! Inclusion: is there a frame that A claims and B does not?
 //!
-//! A product of A, which stays nondeterministic (one state, and the formula that its lookaheads still ask for), and B, which is made
-//! deterministic on the fly: the set of all states that it can be in, each with its formula. Once B claims a frame it claims
-//! every longer one, unless something looks at what follows, so such a branch is cut; that keeps the product small.
-//! The first frame found is a shortest. A B that claims nothing makes it a search for a shortest frame that A claims.
+//! A product of A, which stays nondeterministic (one state, and the formula that its lookaheads
+//! still ask for), and B, which is made deterministic on the fly: the set of all states that it can
+//! be in, each with its formula. Once B claims a frame it claims every longer one, unless something
+//! looks at what follows, so such a branch is cut; that keeps the product small. The first frame
+//! found is a shortest. A B that claims nothing makes it a search for a shortest frame that A
+//! claims.
 //!
-//! Sets of B are compared by antichains (De Wulf, Doyen, Henzinger, Raskin, *Antichains: a new algorithm for checking
-//! universality of finite automata*, 2006) where the product grows large: a place with more of B's states than one seen
-//! before with the same state of A leads to nothing new.
-//! Uses `walk`, `search`.
+//! Sets of B are compared by antichains (De Wulf, Doyen, Henzinger, Raskin, *Antichains: a new
+//! algorithm for checking universality of finite automata*, 2006) where the product grows large: a
+//! place with more of B's states than one seen before with the same state of A leads to nothing
+//! new. Uses `walk`, `search`.
 
 use std::rc::Rc;
 
@@ -131,8 +133,9 @@ impl<'a> Deterministic<'a> {
 
 /// Looks for a shortest frame that `a` claims and `b` does not.
 ///
-/// `check` is asked about each frame found; if it refuses, the search goes on, but can no longer say that there is none: then
-/// the answer is `unsure`. Where the fuel runs out, that is not known either.
+/// `check` is asked about each frame found; if it refuses, the search goes on, but can no longer
+/// say that there is none: then the answer is `unsure`. Where the fuel runs out, that is not known
+/// either.
 pub(crate) fn difference(
     a: &Program,
     b: Option<&Program>,
@@ -142,7 +145,8 @@ pub(crate) fn difference(
     check: &mut dyn FnMut(&str) -> bool,
 ) -> Found {
     let mut left = Walker::new(a, alphabet, 0, fuel);
-    // Then a frame without what stands before A's match does as well; it must have a character though.
+    // Then a frame without what stands before A's match does as well; it must have a character
+    // though.
     let skip_before = a.ignores_left()
         && b.is_none_or(Program::ignores_left)
         && a.edges(a.start).iter().all(|edge| edge.target != MATCH);

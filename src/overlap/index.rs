@@ -1,30 +1,35 @@
 //! All overlaps among many patterns, without asking about every pair.
 //!
-//! First **candidates** are found, pairs for which a necessary condition holds; then [`super::relate`] decides each. No pair
-//! that it would report is missed:
+//! First **candidates** are found, pairs for which a necessary condition holds; then
+//! [`super::relate`] decides each. No pair that it would report is missed:
 //!
 //! 1. Patterns of the same text are equal; one of them stands for all.
-//! 2. *Inclusion*: if A is within B, then B claims a shortest frame of A. Every frame that B claims contains one of B's required
-//!    literals, one for each branch (of a branch's runs the one that fewest samples contain). So the
-//!    samples are scanned for the literals, and what survives is run.
-//! 3. *Partial overlap*: the last shared landmark, or the piece, lies in a stretch that both spell out, so a run of A and a run
-//!    of B overlap there letter by letter: one contains the other, or a suffix of one is a prefix of the other. Both are looked up in the sorted
-//!    runs. The text in common must have room for a landmark or a piece, and where one run ends in a gap
-//!    while the other goes on to the next identifier, what follows the gap must fit there; else the identifier is swallowed.
-//!    Where there are very many such pairs (above 200,000 and four a pattern), a text that more than 24 runs begin with, as a
-//!    function that ends in `_norm` where thirty begin with `norm_`, is looked at in 8 of them and counted in the others
+//! 2. *Inclusion*: if A is within B, then B claims a shortest frame of A. Every frame that B claims
+//!    contains one of B's required literals, one for each branch (of a branch's runs the one that
+//!    fewest samples contain). So the samples are scanned for the literals, and what survives is
+//!    run.
+//! 3. *Partial overlap*: the last shared landmark, or the piece, lies in a stretch that both spell
+//!    out, so a run of A and a run of B overlap there letter by letter: one contains the other, or
+//!    a suffix of one is a prefix of the other. Both are looked up in the sorted runs. The text in
+//!    common must have room for a landmark or a piece, and where one run ends in a gap while the
+//!    other goes on to the next identifier, what follows the gap must fit there; else the
+//!    identifier is swallowed. Where there are very many such pairs (above 200,000 and four a
+//!    pattern), a text that more than 24 runs begin with, as a function that ends in `_norm` where
+//!    thirty begin with `norm_`, is looked at in 8 of them and counted in the others
 //!    ([`Pairs::more`]).
-//! 4. Patterns that cannot be written out in few branches are looked up by the triples of characters, and the identifiers of
-//!    one or two, that their automata can spell out. Those without a required literal are held against every sample.
+//! 4. Patterns that cannot be written out in few branches are looked up by the triples of
+//!    characters, and the identifiers of one or two, that their automata can spell out. Those
+//!    without a required literal are held against every sample.
 //!
 //! # What a run may cost
-//! One pair may visit as many states as its [`Budget`] says; all pairs together no more than a fixed number and
-//! some for each pattern. The pairs are taken in rounds: in the first each may visit few states, and those that
-//! need more come again in the next, with a hundred times as many. A round is cut into waves of a fixed number of pairs; what a wave
-//! has used is known when the next begins, and the pairs of a wave share what is left evenly. So the
-//! outcome depends neither on the machine nor on the number or the order of its threads, and a few hard
-//! pairs do not keep the others from being decided. Automata, samples and the search for candidates have
-//! budgets of their own in the same way, spent in the order of the patterns.
+//! One pair may visit as many states as its [`Budget`] says; all pairs together no more than a
+//! fixed number and some for each pattern. The pairs are taken in rounds: in the first each may
+//! visit few states, and those that need more come again in the next, with a hundred times as many.
+//! A round is cut into waves of a fixed number of pairs; what a wave has used is known when the
+//! next begins, and the pairs of a wave share what is left evenly. So the outcome depends neither
+//! on the machine nor on the number or the order of its threads, and a few hard pairs do not keep
+//! the others from being decided. Automata, samples and the search for candidates have budgets of
+//! their own in the same way, spent in the order of the patterns.
 //!
 //! Uses `features`, `texts`, `fuel`, and what the relation is made of.
 
@@ -41,14 +46,16 @@ use super::matcher::{Match, Outcome};
 use super::program::{MATCH, Program};
 use super::texts::Texts;
 use super::{
-    Bound, Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, relate_within, witness,
+    Bound, Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, relate_within,
+    witness,
 };
 use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 
 /// The most candidates that are looked at.
 const MAX_CANDIDATES: usize = 8_000_000;
 
-/// The states that all pairs together may visit, and as many again for the samples and for the candidates.
+/// The states that all pairs together may visit, and as many again for the samples and for the
+/// candidates.
 const TOTAL: usize = 48_000_000;
 
 /// How many more for each pattern.
@@ -78,7 +85,8 @@ const CLAIM_STEPS: u32 = 20_000;
 /// The most pairs that are listed as undecided because of the budget of the run.
 const MAX_UNDECIDED: usize = 100_000;
 
-/// Up to how many pairs of runs of which one ends as the other begins all of them are looked at, whatever their number of patterns.
+/// Up to how many pairs of runs of which one ends as the other begins all of them are looked at,
+/// whatever their number of patterns.
 const FREE: usize = 200_000;
 
 /// Beyond that: how many runs may begin with one text for all of them to be looked at.
@@ -107,17 +115,18 @@ pub struct Finding {
 /// What was found among many patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pairs {
-    /// Patterns of the same text, by index: in each list at least two, in order. The first stands for the others in `findings`.
+    /// Patterns of the same text, by index: in each list at least two, in order. The first stands
+    /// for the others in `findings`.
     pub same: Vec<Vec<usize>>,
     /// All pairs that are equal, within, partial or undecided, by A and then B.
     pub findings: Vec<Finding>,
     /// Patterns that could not be compared with any other, and why.
     pub unknown: Vec<(usize, Reason)>,
-    /// Patterns that may be at odds with so many that only some were looked at, and how many more there may be, by pattern. Without
-    /// this the output alone would be quadratic.
+    /// Patterns that may be at odds with so many that only some were looked at, and how many more
+    /// there may be, by pattern. Without this the output alone would be quadratic.
     pub more: Vec<(usize, usize)>,
-    /// How many pairs, about, were not looked at because a bound of the whole run was met: the candidates, or
-    /// the pairs that could not be decided within its budget, are too many to list.
+    /// How many pairs, about, were not looked at because a bound of the whole run was met: the
+    /// candidates, or the pairs that could not be decided within its budget, are too many to list.
     pub left_out: usize,
 }
 
@@ -126,13 +135,15 @@ pub struct Pairs {
 pub struct Crowd {
     /// Its index.
     pub pattern: usize,
-    /// The findings that it has a part in, by their indices in [`Pairs::findings`]; in no other crowd.
+    /// The findings that it has a part in, by their indices in [`Pairs::findings`]; in no other
+    /// crowd.
     pub findings: Vec<usize>,
 }
 
 impl Pairs {
-    /// The findings by pattern: each pattern that is at odds with more than `limit` others takes its findings, the one with the
-    /// most first (of equals the first); the findings that are in no crowd are listed as the second value. Near-linear in the findings.
+    /// The findings by pattern: each pattern that is at odds with more than `limit` others takes
+    /// its findings, the one with the most first (of equals the first); the findings that are in no
+    /// crowd are listed as the second value. Near-linear in the findings.
     pub fn crowds(&self, limit: usize) -> (Vec<Crowd>, Vec<usize>) {
         let mut of: HashMap<usize, Vec<usize>> = HashMap::new();
         for (at, finding) in self.findings.iter().enumerate() {
@@ -341,8 +352,8 @@ impl<'a> Index<'a> {
         (findings, left_out)
     }
 
-    /// The relations of pairs that may visit `share` states each, `None` where that was not enough, and how
-    /// many they visited; by as many threads as the machine has cores.
+    /// The relations of pairs that may visit `share` states each, `None` where that was not enough,
+    /// and how many they visited; by as many threads as the machine has cores.
     fn decide_wave(&self, wave: &[(u32, u32)], share: usize) -> Vec<(Option<Relation>, usize)> {
         let decide = |part: &[(u32, u32)]| -> Vec<_> {
             part.iter().map(|&(a, b)| self.relation(a, b, share)).collect()
@@ -483,8 +494,8 @@ impl<'a> Index<'a> {
                     candidates.fuel.spend_steps(steps);
                     outcome != Outcome::None
                 };
-                let claims = b != a
-                    && (self.plain(b).is_some() || self.compiled(b).is_some_and(may_claim));
+                let claims =
+                    b != a && (self.plain(b).is_some() || self.compiled(b).is_some_and(may_claim));
                 if claims {
                     *claimed += 1;
                     candidates.add(a, b);
@@ -716,8 +727,8 @@ struct RunPlace<'a> {
 
 /// Whether text that two runs have in common has room for a landmark or a piece.
 ///
-/// `before` is the spelled character before it, if there is one, `next` the one after it; `resumes` says whether a landmark
-/// may begin with it after a gap, and `pieces` whether pieces count.
+/// `before` is the spelled character before it, if there is one, `next` the one after it; `resumes`
+/// says whether a landmark may begin with it after a gap, and `pieces` whether pieces count.
 fn qualifies(
     common: &str,
     before: Option<char>,
@@ -757,7 +768,8 @@ fn qualifies(
     }
 }
 
-/// Whether a run that ends in a gap must swallow an identifier of `more`, the text with which another run goes on.
+/// Whether a run that ends in a gap must swallow an identifier of `more`, the text with which
+/// another run goes on.
 fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
     let [Piece::Gap, Piece::Run(then), ..] = place.after else { return false };
     let mut previous = last;
@@ -907,7 +919,8 @@ struct Letters {
 
 /// The triples that an automaton can spell out; `None` if there are too many.
 fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
-    // Only of sets that are spelled out, so that they are small (a literal that ignores case is, too).
+    // Only of sets that are spelled out, so that they are small (a literal that ignores case is,
+    // too).
     let letters: Map<u32, Letters> = (0..program.len() as u32)
         .flat_map(|state| program.edges(state))
         .filter(|edge| edge.target != MATCH && edge.spelled)
@@ -942,7 +955,8 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
         let edges = program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled);
         edges.filter_map(|edge| letters.get(&edge.set).map(|letters| (edge.target, letters)))
     };
-    // Whether an identifier may end in a state: the match ends, or something is read that is no spelled word character.
+    // Whether an identifier may end in a state: the match ends, or something is read that is no
+    // spelled word character.
     let may_end = |state: u32| {
         program.edges(state).iter().any(|edge| {
             edge.target == MATCH
@@ -1019,8 +1033,8 @@ fn of_texts(a: &str, b: &str) -> Relation {
     Relation { kind: Kind::None, witness: None }
 }
 
-/// Writes a part down so that two parts of equal text after parsing are written alike: spans are left out, and groups without
-/// a number.
+/// Writes a part down so that two parts of equal text after parsing are written alike: spans are
+/// left out, and groups without a number.
 fn canonical(node: &Node, out: &mut Vec<u8>) {
     let number = |out: &mut Vec<u8>, n: u32| out.extend_from_slice(&n.to_le_bytes());
     let char_ = |out: &mut Vec<u8>, c: char| out.extend_from_slice(&(c as u32).to_le_bytes());
@@ -1028,7 +1042,8 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
         let all = [Flags::IGNORE_CASE, Flags::MULTI_LINE, Flags::DOT_ALL, Flags::ASCII];
         out.push(all.iter().enumerate().map(|(bit, &flag)| u8::from(flags.has(flag)) << bit).sum());
     };
-    // No text in UTF-8 starts with such a byte, so that a pattern of plain text is written like no other.
+    // No text in UTF-8 starts with such a byte, so that a pattern of plain text is written like no
+    // other.
     out.push(0xFF);
     match &node.kind {
         NodeKind::Empty => out.push(0),

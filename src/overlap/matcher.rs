@@ -1,14 +1,16 @@
 //! A matcher on the syntax tree, with CPython's meaning.
 //!
-//! It confirms witnesses, and runs what no automaton can: backreferences, conditionals, every atomic group. A backtracking
-//! machine in the way of CPython's `_sre.c`: ways that are left are on a stack of our own, so that a long text cannot exhaust the
-//! thread's; what a way changed is undone from a log. Steps are counted, and a search that needs more than
-//! [`MAX_STEPS`] gives up, which it says.
+//! It confirms witnesses, and runs what no automaton can: backreferences, conditionals, every
+//! atomic group. A backtracking machine in the way of CPython's `_sre.c`: ways that are left are on
+//! a stack of our own, so that a long text cannot exhaust the thread's; what a way changed is
+//! undone from a log. Steps are counted, and a search that needs more than [`MAX_STEPS`] gives up,
+//! which it says.
 //!
-//! Besides [`Matcher::search`], which finds what `re.search` finds, [`Matcher::all_matches`] goes every way that backtracking could go and
-//! lists all spans that the pattern can match, with the characters that it spells out on the way. A character that a
-//! backreference matches is not spelled out; nor is any that only a lookaround reads.
-//! Uses `pattern::ast` and `charset`; knows nothing of the automata.
+//! Besides [`Matcher::search`], which finds what `re.search` finds, [`Matcher::all_matches`] goes
+//! every way that backtracking could go and lists all spans that the pattern can match, with the
+//! characters that it spells out on the way. A character that a backreference matches is not
+//! spelled out; nor is any that only a lookaround reads. Uses `pattern::ast` and `charset`; knows
+//! nothing of the automata.
 
 use std::collections::HashSet;
 
@@ -140,7 +142,8 @@ impl Matcher {
         (Outcome::None, machine.steps)
     }
 
-    /// All ways to match anywhere in `text`, by start; `None` if there are too many or it takes too long.
+    /// All ways to match anywhere in `text`, by start; `None` if there are too many or it takes too
+    /// long.
     pub fn all_matches(&self, text: &[char]) -> Option<Vec<Match>> {
         self.matches_within(text, MAX_STEPS).0
     }
@@ -206,7 +209,8 @@ impl Matcher {
                 self.emit(body, depth + 1);
                 self.ops.push(Op::End);
                 let next = self.ops.len();
-                // The parser lets only bodies of fixed width through; any other would match nowhere.
+                // The parser lets only bodies of fixed width through; any other would match
+                // nowhere.
                 self.fill(hole, width.map_or(Op::Fail, |width| Op::Look(*look, width, next)));
             }
             NodeKind::Capture(group, body) => {
@@ -402,8 +406,8 @@ impl<'a> Machine<'a> {
         self.ways.push(Way { pc, pos, undo: self.changes.len() });
     }
 
-    /// Runs from `pc` at `pos` until an `End`, and gives the place there. `found` is asked whether that will do; if not, the
-    /// other ways are gone too.
+    /// Runs from `pc` at `pos` until an `End`, and gives the place there. `found` is asked whether
+    /// that will do; if not, the other ways are gone too.
     fn run(
         &mut self,
         pc: usize,

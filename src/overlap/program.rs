@@ -1,23 +1,24 @@
 //! From the syntax tree to an automaton.
 //!
-//! First the tree is **lowered** to [`Re`], a small language of regular expressions with lookarounds, in which atomic groups
-//! and possessive repeats are rewritten away. Then a **program** is made of it: Thompson's construction
-//! (*Regular expression search algorithm*, 1968), with the empty moves taken out, so that a state has one edge for each character set that
-//! can be read next, and an edge may have **conditions** (`\b`, a lookahead, …) that hold at the place before the character.
-//! A state is thus a place after a character (or the start of the pattern or of a lookaround's body); bodies are parts of
-//! the same automaton.
+//! First the tree is **lowered** to [`Re`], a small language of regular expressions with
+//! lookarounds, in which atomic groups and possessive repeats are rewritten away. Then a
+//! **program** is made of it: Thompson's construction (*Regular expression search algorithm*,
+//! 1968), with the empty moves taken out, so that a state has one edge for each character set that
+//! can be read next, and an edge may have **conditions** (`\b`, a lookahead, …) that hold at the
+//! place before the character. A state is thus a place after a character (or the start of the
+//! pattern or of a lookaround's body); bodies are parts of the same automaton.
 //!
 //! # What is exact
 //! Everything regular. With `R` for what follows inside the same atomic group:
 //! - `(?>A|B)` is `(?>A)|(?!A)(?>B)`;
-//! - `(?>X*)` is `(?>X)*(?!X)`, and `X*+` is that too; with an `R` that can fail, and an `X` of fixed width,
-//!   `(?>X*R)` is `(?:X(?=X*R))*(?!XX*R)(?>R)` and `(?>X*?R)` is `(?:(?!R)X)*(?>R)`;
+//! - `(?>X*)` is `(?>X)*(?!X)`, and `X*+` is that too; with an `R` that can fail, and an `X` of
+//!   fixed width, `(?>X*R)` is `(?:X(?=X*R))*(?!XX*R)(?>R)` and `(?>X*?R)` is `(?:(?!R)X)*(?>R)`;
 //! - `(?>XR)` is `(?>X)(?>R)` where `X` has a fixed width.
 //!
-//! Backreferences, conditionals and the other atomic groups are approximated: from above where the pattern's claims
-//! are to be a superset ([`Side::Over`]), from below in the other case, and the other way round inside a negative
-//! lookaround. [`Program::inexact`] says so.
-//! Uses `pattern::ast`, `charset`, `alphabet`.
+//! Backreferences, conditionals and the other atomic groups are approximated: from above where the
+//! pattern's claims are to be a superset ([`Side::Over`]), from below in the other case, and the
+//! other way round inside a negative lookaround. [`Program::inexact`] says so. Uses `pattern::ast`,
+//! `charset`, `alphabet`.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -39,8 +40,8 @@ const MAX_DEPTH: usize = 2_048;
 /// The most repeats that are written out one by one inside an atomic group.
 const MAX_UNROLLED: u32 = 64;
 
-/// The most parts of atomic groups that are looked at for one pattern: an exact form may double with each
-/// branch.
+/// The most parts of atomic groups that are looked at for one pattern: an exact form may double
+/// with each branch.
 const MAX_ATOMICS: u32 = 50_000;
 
 /// The target of an edge that ends a match.
@@ -120,7 +121,8 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles a pattern to an automaton of at most `limit` places and edges, [`MAX_SIZE`] or less.
+    /// Compiles a pattern to an automaton of at most `limit` places and edges, [`MAX_SIZE`] or
+    /// less.
     pub(crate) fn new(ast: &Ast, side: Side, limit: u64) -> Result<Self, Reason> {
         if leaves(&ast.root, 0) > limit {
             return Err(Reason::Bound(Bound::Size));
@@ -153,8 +155,9 @@ impl Program {
         self.distances.get(state as usize).copied().unwrap_or(u32::MAX)
     }
 
-    /// A state that can do all that this one can, and more: in `x{0,50}` the one after the first round is better than
-    /// those after the others. A place of a product that differs from one already met only by a worse state leads to nothing new.
+    /// A state that can do all that this one can, and more: in `x{0,50}` the one after the first
+    /// round is better than those after the others. A place of a product that differs from one
+    /// already met only by a worse state leads to nothing new.
     pub(crate) fn better(&self, state: u32) -> Option<u32> {
         self.betters.get(state as usize).copied().filter(|&better| better != u32::MAX)
     }
@@ -556,8 +559,8 @@ fn as_many(round: &Rc<Re>, plain: &Rc<Re>, max: Option<u32>, rest: &Rc<Re>) -> R
     }
 }
 
-/// An atomic group around the parts of `seq`, one after the other, without atomic groups; `None` where no
-/// exact form is known, or it would be too large.
+/// An atomic group around the parts of `seq`, one after the other, without atomic groups; `None`
+/// where no exact form is known, or it would be too large.
 fn atomic(seq: &[Rc<Re>], depth: usize, limits: &mut Limits) -> Option<Rc<Re>> {
     limits.atomics = limits.atomics.saturating_sub(1 + seq.len() as u32);
     if depth > MAX_DEPTH || limits.atomics == 0 {
@@ -814,7 +817,8 @@ impl Builder {
                 if work > 4 * self.limit.max(1 << 10) {
                     return Err(Reason::Bound(Bound::Size));
                 }
-                // Without conditions the stamp is enough, and a way with conditions to the same node adds nothing.
+                // Without conditions the stamp is enough, and a way with conditions to the same
+                // node adds nothing.
                 match seen.get_mut(inst as usize) {
                     Some(stamp) if *stamp == state => continue,
                     Some(stamp) if list == 0 => *stamp = state,

@@ -1,10 +1,11 @@
-//! Shared text: is there a frame with an A-match and a B-match that share a landmark, or a piece of an identifier?
+//! Shared text: is there a frame with an A-match and a B-match that share a landmark, or a piece of
+//! an identifier?
 //!
-//! A product of both patterns, each nondeterministic and in one of three modes (before, in, after its match), and a small
-//! automaton, the [`Phase`], that follows one landmark or one piece. Which one that is, is guessed: the definition
-//! speaks of the *last* shared landmark, and asks that nothing is swallowed after it, so it is the same to say that there is *some*
-//! shared landmark after which nothing is swallowed. The first frame found is a shortest.
-//! Uses `walk`, `search`.
+//! A product of both patterns, each nondeterministic and in one of three modes (before, in, after
+//! its match), and a small automaton, the [`Phase`], that follows one landmark or one piece. Which
+//! one that is, is guessed: the definition speaks of the *last* shared landmark, and asks that
+//! nothing is swallowed after it, so it is the same to say that there is *some* shared landmark
+//! after which nothing is swallowed. The first frame found is a shortest. Uses `walk`, `search`.
 
 use std::hash::{Hash, Hasher};
 

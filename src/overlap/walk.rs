@@ -1,9 +1,11 @@
 //! One pattern's automaton, walked along a frame.
 //!
-//! A place in a frame is seen from the left as the kind of the previous character and, for each lookbehind, the states
-//! that its body has reached (its *context*); from the right as the next character. The context runs forward beside
-//! the frame and is deterministic: a body is started anew at every place, and a lookbehind holds where its body ends. A lookahead
-//! inside a lookbehind's body may still ask something of the text to come, so each of its states carries a [`Guard`].
+//! A place in a frame is seen from the left as the kind of the previous character and, for each
+//! lookbehind, the states that its body has reached (its *context*); from the right as the next
+//! character. The context runs forward beside the frame and is deterministic: a body is started
+//! anew at every place, and a lookbehind holds where its body ends. A lookahead inside a
+//! lookbehind's body may still ask something of the text to come, so each of its states carries a
+//! [`Guard`].
 //!
 //! Every formula handed out after a step is about the text **after** the character that was read.
 //! Uses `program`, `alphabet`, `guard`, `fuel`.
@@ -48,7 +50,8 @@ pub(crate) type Context = u32;
 /// States with the condition under which they were reached, by state.
 pub(crate) type Threads = Vec<(u32, Guard)>;
 
-/// A place between two characters: the bits of the one, the context, and the other (`None` at the frame's end).
+/// A place between two characters: the bits of the one, the context, and the other (`None` at the
+/// frame's end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     pub(crate) prev: Prev,
@@ -119,7 +122,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Under which condition on the text after the next character an edge's conditions hold at a place.
+    /// Under which condition on the text after the next character an edge's conditions hold at a
+    /// place.
     pub(crate) fn opens(&mut self, edge: &Edge, place: Place) -> Guard {
         if !edge.is_conditional() {
             return Guard::TRUE;
@@ -175,7 +179,8 @@ impl<'a> Walker<'a> {
         if holds { Guard::TRUE } else { Guard::FALSE }
     }
 
-    /// A formula after the next character of a place was read; at the frame's end, whether it holds.
+    /// A formula after the next character of a place was read; at the frame's end, whether it
+    /// holds.
     pub(crate) fn step(&mut self, guard: Guard, place: Place) -> Guard {
         if guard == Guard::TRUE || guard == Guard::FALSE {
             return guard;
@@ -250,8 +255,8 @@ impl<'a> Walker<'a> {
         behind
     }
 
-    /// All states after the next character of a place, from all of `threads`, and under which condition one of them matched
-    /// at the place itself.
+    /// All states after the next character of a place, from all of `threads`, and under which
+    /// condition one of them matched at the place itself.
     pub(crate) fn step_threads(
         &mut self,
         threads: &[(u32, Guard)],
