@@ -1,30 +1,36 @@
 //! The relation of two patterns: do they claim the same frames?
 //!
-//! A pattern is searched for, not matched from end to end, so any two patterns find a match in some long enough name. What is
-//! asked is therefore more than that, see [`Kind`]. The answer is exact for *equal*, *within* and *partial* against *none*,
-//! lookarounds, `\b`, anchors, flags and Unicode classes included, as long as the patterns are regular; where
-//! they are not it is three-valued.
+//! A pattern is searched for, not matched from end to end, so any two patterns find a match in some
+//! long enough name. What is asked is therefore more than that, see [`Kind`]. The answer is exact
+//! for *equal*, *within* and *partial* against *none*, lookarounds, `\b`, anchors, flags and
+//! Unicode classes included, as long as the patterns are regular; where they are not it is
+//! three-valued.
 //!
 //! # Words
-//! - **Frame**: a non-empty text without control characters (Unicode category `Cc`, that is U+0000–U+001F and U+007F–U+009F). No
-//!   frame has a line feed, so `.` is any character, and `$` is the end. All verdicts are about frames only.
-//! - **A-match**: any span that A can match at all, in any way that its backtracking could go, not only in the preferred one. An atomic
-//!   group has one way only.
-//! - **Spelled out** is a character that the way matched by a literal or a class of at most 16 characters (counted over all of
-//!   Unicode, case folding included; a literal is a literal under `(?i)` too). `.`, larger classes and backreferences do not spell out, and what a
-//!   lookaround reads is not in the match.
-//! - **Identifier**: a longest run of Unicode word characters of the frame, whatever the patterns' flags.
+//! - **Frame**: a non-empty text without control characters (Unicode category `Cc`, that is
+//!   U+0000–U+001F and U+007F–U+009F). No frame has a line feed, so `.` is any character, and `$`
+//!   is the end. All verdicts are about frames only.
+//! - **A-match**: any span that A can match at all, in any way that its backtracking could go, not
+//!   only in the preferred one. An atomic group has one way only.
+//! - **Spelled out** is a character that the way matched by a literal or a class of at most 16
+//!   characters (counted over all of Unicode, case folding included; a literal is a literal under
+//!   `(?i)` too). `.`, larger classes and backreferences do not spell out, and what a lookaround
+//!   reads is not in the match.
+//! - **Identifier**: a longest run of Unicode word characters of the frame, whatever the patterns'
+//!   flags.
 //!
 //! # Decisions where the definition leaves room
-//! - A landmark *inside* an identifier is where a match spells out a word character right after a word character of the same
-//!   match that it does not spell out. That it spelled something out before is not asked: `\w+_count` and `free_count|x`
-//!   have the function `free_count` in common.
-//! - The first three characters of a landmark are characters of its identifier; only an identifier's start may
-//!   have fewer.
-//! - A word part, of which a *piece* is made, is the text between two `_`, not more; the `_` itself need not be in either match.
+//! - A landmark *inside* an identifier is where a match spells out a word character right after a
+//!   word character of the same match that it does not spell out. That it spelled something out
+//!   before is not asked: `\w+_count` and `free_count|x` have the function `free_count` in common.
+//! - The first three characters of a landmark are characters of its identifier; only an
+//!   identifier's start may have fewer.
+//! - A word part, of which a *piece* is made, is the text between two `_`, not more; the `_` itself
+//!   need not be in either match.
 //! - A pattern that claims nothing has no frame in common with any: *none*.
-//! - Where an atomic group without an exact form leaves it open whether one is within the other, a confirmed frame
-//!   in common makes it *partial*; with a backreference or a conditional, or at a bound, it is *undecided*.
+//! - Where an atomic group without an exact form leaves it open whether one is within the other, a
+//!   confirmed frame in common makes it *partial*; with a backreference or a conditional, or at a
+//!   bound, it is *undecided*.
 //! - Patterns of the same text, spans aside, are equal even if they are not regular.
 //!
 //! # How it works
@@ -35,21 +41,24 @@
 //!      │                        └─shared──► else, a frame with a landmark in common?
 //!      └──matcher──► every witness is confirmed on the tree, by `landmark`'s reading of the definition
 //! ```
-//! `include` and `shared` are breadth-first searches of product automata, so a witness is a shortest one. What a lookahead
-//! asks of the text to come travels along as a Boolean formula over states (`guard`), what a lookbehind knows of the
-//! text before as a set of states (`walk`), and the letters are classes of characters that the two patterns cannot tell apart (`alphabet`).
-//! For backreferences, conditionals and some atomic groups a pattern has two automata, one that claims at least what it
-//! claims, one that claims at most that: no overlap of the former is proof of none, inclusion of the one in the
-//! other is proof of inclusion, and a witness counts once the matcher confirms it.
+//! `include` and `shared` are breadth-first searches of product automata, so a witness is a
+//! shortest one. What a lookahead asks of the text to come travels along as a Boolean formula over
+//! states (`guard`), what a lookbehind knows of the text before as a set of states (`walk`), and
+//! the letters are classes of characters that the two patterns cannot tell apart (`alphabet`). For
+//! backreferences, conditionals and some atomic groups a pattern has two automata, one that claims
+//! at least what it claims, one that claims at most that: no overlap of the former is proof of
+//! none, inclusion of the one in the other is proof of inclusion, and a witness counts once the
+//! matcher confirms it.
 //!
 //! # Witnesses
-//! A shortest frame, of the most readable letters. Then, where a wildcard leaves room, a `::` is put between names that would be glued
-//! together: inside the match for equal and within, and for partial up to the start of the shared text. After that start
-//! nothing is inserted, so that `AGXG.*FamilyCommandBuffer` and `AGXG17XFamily.*init` show
-//! `AGXG17XFamilyCommandBufferinit`.
+//! A shortest frame, of the most readable letters. Then, where a wildcard leaves room, a `::` is
+//! put between names that would be glued together: inside the match for equal and within, and for
+//! partial up to the start of the shared text. After that start nothing is inserted, so that
+//! `AGXG.*FamilyCommandBuffer` and `AGXG17XFamily.*init` show `AGXG17XFamilyCommandBufferinit`.
 //!
 //! # Bounds
-//! All bounds count states, steps or places, never time, so an answer does not depend on the machine. See [`Budget`] and [`Bound`].
+//! All bounds count states, steps or places, never time, so an answer does not depend on the
+//! machine. See [`Budget`] and [`Bound`].
 //!
 //! Uses `span` and `pattern` only; knows nothing of diagnostics.
 
@@ -57,6 +66,7 @@ mod alphabet;
 mod charset;
 mod features;
 mod few;
+mod fuel;
 mod guard;
 mod hash;
 mod include;
@@ -73,11 +83,12 @@ use std::fmt;
 use std::sync::OnceLock;
 
 pub use few::{Few, Member, Outline, few};
-pub use index::{Crowd, Finding, Index, Pairs, Wanted, crowds, pairs};
+pub use index::{Crowd, Finding, Index, Pairs, Want, Wanted, crowds, pairs};
 
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;
 use charset::CharSet;
+use fuel::Fuel;
 use landmark::Identifiers;
 use matcher::{Match, Matcher, Outcome};
 use program::{Program, Side};
@@ -92,15 +103,16 @@ const PIECE: u8 = 4;
 /// How much work one question may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// States that one search may hold: places of a product, states in the sets of the side that is made deterministic,
-    /// formulas.
+    /// How many states one question may visit, each as often as it is visited: places of a product,
+    /// states in the sets of the side that is made deterministic. A formula counts as 32, two
+    /// steps of the matcher as one.
     pub states: usize,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        // `(a|b)*a(a|b){14}` has sets of 300,000 states in all.
-        Self { states: 1_500_000 }
+        // `(a|b)*a(a|b){14}$` has sets of 300,000 states in all.
+        Self { states: 24_000_000 }
     }
 }
 
@@ -122,6 +134,8 @@ pub enum Reason {
 pub enum Bound {
     /// The budget of states.
     States,
+    /// The budget of states of all pairs together, see [`pairs`].
+    Total,
     /// A pattern's automaton has more than 1,048,576 places or edges, repeats written out.
     Size,
     /// A pattern is nested more than 2,048 deep.
@@ -143,6 +157,9 @@ impl fmt::Display for Reason {
                 "an atomic group or possessive repeat of variable width has no exact form"
             }
             Self::Bound(Bound::States) => "the search hit its budget of states",
+            Self::Bound(Bound::Total) => {
+                "the patterns together hit the budget of states of one run"
+            }
             Self::Bound(Bound::Size) => {
                 "a pattern has more than 1,048,576 places when its repeats are written out"
             }
@@ -193,7 +210,8 @@ pub struct Witness {
 pub struct Relation {
     /// Which it is.
     pub kind: Kind,
-    /// A frame that both claim, with every kind but *none* and *undecided*. (Only two patterns of the same text that are not regular may lack it.)
+    /// A frame that both claim, with every kind but *none* and *undecided*. (Only two patterns of
+    /// the same text that are not regular may lack it.)
     pub witness: Option<Witness>,
 }
 
@@ -248,7 +266,8 @@ pub enum Sample {
     Undecided(Reason),
 }
 
-/// A pattern ready for questions. Making one costs about as much as a question, so keep it where there is more than one.
+/// A pattern ready for questions. Making one costs about as much as a question, so keep it where
+/// there is more than one.
 #[derive(Debug)]
 pub struct Compiled<'a> {
     ast: &'a Ast,
@@ -263,9 +282,14 @@ pub struct Compiled<'a> {
 impl<'a> Compiled<'a> {
     /// Prepares a pattern.
     pub fn new(ast: &'a Ast, budget: Budget) -> Self {
-        let over = Program::new(ast, Side::Over);
+        Self::limited(ast, budget, program::MAX_SIZE)
+    }
+
+    /// [`Compiled::new`] with automata of at most `limit` places and edges.
+    fn limited(ast: &'a Ast, budget: Budget, limit: u64) -> Self {
+        let over = Program::new(ast, Side::Over, limit);
         let under = match &over {
-            Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under)),
+            Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under, limit)),
             _ => None,
         };
         Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), budget }
@@ -276,8 +300,27 @@ impl<'a> Compiled<'a> {
         self.matcher.get_or_init(|| Matcher::new(self.ast))
     }
 
+    /// What the matcher finds in a text, paid from `fuel`; with none left it gives up.
+    fn search(&self, text: &[char], fuel: &Fuel) -> Outcome {
+        let (outcome, steps) = self.matcher().search_within(text, fuel.steps(matcher::MAX_STEPS));
+        fuel.spend_steps(steps);
+        outcome
+    }
+
+    /// [`Matcher::all_matches`], paid from `fuel`.
+    fn all_matches(&self, text: &[char], fuel: &Fuel) -> Option<Vec<Match>> {
+        let (found, steps) = self.matcher().matches_within(text, fuel.steps(matcher::MAX_STEPS));
+        fuel.spend_steps(steps);
+        found
+    }
+
     /// A shortest frame that it claims.
     pub fn sample(&self) -> &Sample {
+        self.sample_within(&Fuel::new(self.budget.states))
+    }
+
+    /// [`Compiled::sample`], paid from `fuel` if it is not known yet.
+    fn sample_within(&self, fuel: &Fuel) -> &Sample {
         self.sample.get_or_init(|| {
             let over = match &self.over {
                 Ok(over) => over,
@@ -287,16 +330,10 @@ impl<'a> Compiled<'a> {
                 return Sample::Undecided(Reason::Bound(Bound::Characters));
             };
             let (unsure, exact) = (self.unsure(), over.inexact.is_none());
-            let mut check =
-                |text: &str| exact || matches!(self.matcher().search(text), Outcome::Match(..));
-            match include::difference(
-                over,
-                None,
-                &alphabet,
-                self.budget.states,
-                &unsure,
-                &mut check,
-            ) {
+            let mut check = |text: &str| {
+                exact || matches!(self.search(&chars_of(text), fuel), Outcome::Match(..))
+            };
+            match include::difference(over, None, &alphabet, fuel, &unsure, &mut check) {
                 Found::Yes(text) => Sample::Frame(text),
                 Found::No => Sample::None,
                 Found::Unknown(reason) => Sample::Undecided(reason),
@@ -319,15 +356,20 @@ impl<'a> Compiled<'a> {
             Ok(all) => all,
             Err(reason) => return Answer::Undecided(reason),
         };
-        let mut check = |text: &str| {
-            self.is_exact()
-                || (!text.is_empty() && matches!(self.matcher().search(text), Outcome::None))
-        };
-        answer(self.search_outside(&all, &mut check))
+        let fuel = Fuel::new(self.budget.states);
+        let mut check =
+            |text: &str| self.is_exact() || self.search(&chars_of(text), &fuel) == Outcome::None;
+        answer(self.search_outside(&all, &fuel, &mut check))
     }
 
-    /// Whether every frame that it claims is claimed by `other` too; if not, with a shortest frame that only it claims.
+    /// Whether every frame that it claims is claimed by `other` too; if not, with a shortest frame
+    /// that only it claims.
     pub fn within(&self, other: &Compiled<'_>) -> Answer {
+        self.within_by(other, &Fuel::new(self.budget.states))
+    }
+
+    /// [`Compiled::within`], paid from `fuel`.
+    fn within_by(&self, other: &Compiled<'_>, fuel: &Fuel) -> Answer {
         let over = match &self.over {
             Ok(over) => over,
             Err(reason) => return Answer::Undecided(reason.clone()),
@@ -335,26 +377,33 @@ impl<'a> Compiled<'a> {
         if self.ast.root.kind == other.ast.root.kind {
             return Answer::Yes;
         }
-        // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the other lacks.
-        if let Sample::Frame(text) = self.sample()
-            && other.matcher().search(text) == Outcome::None
-        {
-            return Answer::No(text.clone());
-        }
-        if *self.sample() == Sample::None {
-            return Answer::Yes;
+        // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the
+        // other lacks.
+        match self.sample_within(fuel) {
+            Sample::Frame(text) if other.search(&chars_of(text), fuel) == Outcome::None => {
+                return Answer::No(text.clone());
+            }
+            Sample::None => return Answer::Yes,
+            Sample::Frame(_) | Sample::Undecided(_) => {}
         }
         let exact = self.is_exact() && other.is_exact();
         let mut check = |text: &str| {
-            exact
-                || (matches!(self.matcher().search(text), Outcome::Match(..))
-                    && matches!(other.matcher().search(text), Outcome::None))
+            exact || {
+                let text = chars_of(text);
+                matches!(self.search(&text, fuel), Outcome::Match(..))
+                    && other.search(&text, fuel) == Outcome::None
+            }
         };
-        answer(other.search_outside(over, &mut check))
+        answer(other.search_outside(over, fuel, &mut check))
     }
 
     /// A frame that `a` claims and this pattern does not.
-    fn search_outside(&self, a: &Program, check: &mut dyn FnMut(&str) -> bool) -> Found {
+    fn search_outside(
+        &self,
+        a: &Program,
+        fuel: &Fuel,
+        check: &mut dyn FnMut(&str) -> bool,
+    ) -> Found {
         let under = match self.under.as_ref().unwrap_or(&self.over) {
             Ok(under) => under,
             Err(reason) => return Found::Unknown(reason.clone()),
@@ -363,11 +412,12 @@ impl<'a> Compiled<'a> {
             return Found::Unknown(Reason::Bound(Bound::Characters));
         };
         let unsure = a.inexact.clone().unwrap_or_else(|| self.unsure());
-        include::difference(a, Some(under), &alphabet, self.budget.states, &unsure, check)
+        include::difference(a, Some(under), &alphabet, fuel, &unsure, check)
     }
 
-    /// Whether its automaton is exact: no backreference or conditional, and no atomic group without an exact form. Where
-    /// it is not, an answer may be undecided, and a frame may not be a shortest one.
+    /// Whether its automaton is exact: no backreference or conditional, and no atomic group without
+    /// an exact form. Where it is not, an answer may be undecided, and a frame may not be a
+    /// shortest one.
     pub fn is_exact(&self) -> bool {
         self.under.is_none()
     }
@@ -380,9 +430,19 @@ impl<'a> Compiled<'a> {
         }
     }
 
+    /// How many places and edges its automata have.
+    fn size(&self) -> u64 {
+        let size = |program: &Result<Program, Reason>| program.as_ref().map_or(0, Program::size);
+        size(&self.over) + self.under.as_ref().map_or(0, size)
+    }
+
     fn has_wildcard(&self) -> bool {
         self.over.as_ref().is_ok_and(Program::has_wildcard)
     }
+}
+
+fn chars_of(text: &str) -> Vec<char> {
+    text.chars().collect()
 }
 
 fn answer(found: Found) -> Answer {
@@ -398,17 +458,31 @@ pub fn relation(a: &Ast, b: &Ast, budget: Budget) -> Relation {
     relate(&Compiled::new(a, budget), &Compiled::new(b, budget))
 }
 
-/// [`relation`] of two patterns that are ready; a search may cost what the first one's budget says.
+/// [`relation`] of two patterns that are ready; it may cost what the first one's budget says.
 pub fn relate(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
-    match inclusions(a, b) {
-        Ok(inclusions) => partial(a, b, inclusions),
+    // Samples are kept, so they are not part of the price.
+    let _ = (a.sample(), b.sample());
+    relate_within(a, b, &Fuel::new(a.budget.states))
+}
+
+/// [`relate`], paid from `fuel`.
+fn relate_within(a: &Compiled<'_>, b: &Compiled<'_>, fuel: &Fuel) -> Relation {
+    match inclusions(a, b, fuel) {
+        Ok(inclusions) => partial(a, b, inclusions, fuel),
         Err(relation) => relation,
     }
 }
 
-/// Whether one is equal to the other or within it, no more: a partial overlap counts as none.
+/// Whether one is equal to the other or within it, no more: a partial overlap counts as none. It may
+/// cost what the first one's budget says.
 pub fn inclusion(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
-    match inclusions(a, b) {
+    let _ = (a.sample(), b.sample());
+    inclusion_within(a, b, &Fuel::new(a.budget.states))
+}
+
+/// [`inclusion`], paid from `fuel`.
+fn inclusion_within(a: &Compiled<'_>, b: &Compiled<'_>, fuel: &Fuel) -> Relation {
+    match inclusions(a, b, fuel) {
         Ok((Answer::Undecided(reason), _) | (_, Answer::Undecided(reason))) => {
             Relation::bare(Kind::Undecided(reason))
         }
@@ -418,21 +492,25 @@ pub fn inclusion(a: &Compiled<'_>, b: &Compiled<'_>) -> Relation {
 }
 
 /// Whether `a` is within `b` and `b` within `a`; as an error the relation, where these settle it.
-fn inclusions(a: &Compiled<'_>, b: &Compiled<'_>) -> Result<(Answer, Answer), Relation> {
+fn inclusions(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    fuel: &Fuel,
+) -> Result<(Answer, Answer), Relation> {
     if let Some(reason) = [&a.over, &b.over].into_iter().find_map(|over| over.as_ref().err()) {
         return Err(Relation::bare(Kind::Undecided(reason.clone())));
     }
-    if *a.sample() == Sample::None || *b.sample() == Sample::None {
+    if *a.sample_within(fuel) == Sample::None || *b.sample_within(fuel) == Sample::None {
         return Err(Relation::bare(Kind::None));
     }
     if a.ast.root.kind == b.ast.root.kind {
-        return Err(common(a, b, Kind::Equal));
+        return Err(common(a, b, Kind::Equal, fuel));
     }
-    let (a_in_b, b_in_a) = (a.within(b), b.within(a));
+    let (a_in_b, b_in_a) = (a.within_by(b, fuel), b.within_by(a, fuel));
     match (&a_in_b, &b_in_a) {
-        (Answer::Yes, Answer::Yes) => Err(common(a, b, Kind::Equal)),
-        (Answer::Yes, Answer::No(_)) => Err(common(a, b, Kind::AWithinB)),
-        (Answer::No(_), Answer::Yes) => Err(common(b, a, Kind::AWithinB).flipped()),
+        (Answer::Yes, Answer::Yes) => Err(common(a, b, Kind::Equal, fuel)),
+        (Answer::Yes, Answer::No(_)) => Err(common(a, b, Kind::AWithinB, fuel)),
+        (Answer::No(_), Answer::Yes) => Err(common(b, a, Kind::AWithinB, fuel).flipped()),
         // Equal or within: not partial at any rate.
         (Answer::Yes, Answer::Undecided(reason)) | (Answer::Undecided(reason), Answer::Yes) => {
             Err(Relation::bare(Kind::Undecided(reason.clone())))
@@ -442,7 +520,12 @@ fn inclusions(a: &Compiled<'_>, b: &Compiled<'_>) -> Result<(Answer, Answer), Re
 }
 
 /// The relation of two patterns that are neither equal nor the one within the other for sure.
-fn partial(a: &Compiled<'_>, b: &Compiled<'_>, (a_in_b, b_in_a): (Answer, Answer)) -> Relation {
+fn partial(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    (a_in_b, b_in_a): (Answer, Answer),
+    fuel: &Fuel,
+) -> Relation {
     let (a_over, b_over) = match (&a.over, &b.over) {
         (Ok(a), Ok(b)) => (a, b),
         (Err(reason), _) | (_, Err(reason)) => {
@@ -456,10 +539,10 @@ fn partial(a: &Compiled<'_>, b: &Compiled<'_>, (a_in_b, b_in_a): (Answer, Answer
         a_over.inexact.clone().or(b_over.inexact.clone()).unwrap_or(Reason::Bound(Bound::Steps));
     let mut witness = None;
     let mut check = |text: &str| {
-        witness = partial_witness(a, b, text);
+        witness = partial_witness(a, b, text, fuel);
         witness.is_some()
     };
-    let found = shared::shared(a_over, b_over, &alphabet, a.budget.states, &unsure, &mut check);
+    let found = shared::shared(a_over, b_over, &alphabet, fuel, &unsure, &mut check);
     match found {
         Found::Yes(_) => match [a_in_b, b_in_a].into_iter().find_map(Answer::reason) {
             // A claim in common is proven, and that is what matters.
@@ -479,8 +562,8 @@ fn partial(a: &Compiled<'_>, b: &Compiled<'_>, (a_in_b, b_in_a): (Answer, Answer
 }
 
 /// The relation `kind`, where all that `a` claims `b` claims too.
-fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind) -> Relation {
-    let text = match a.sample() {
+fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind, fuel: &Fuel) -> Relation {
+    let text = match a.sample_within(fuel) {
         Sample::Frame(text) => text,
         Sample::None => return Relation::bare(Kind::None),
         Sample::Undecided(_) if kind == Kind::Equal && !a.is_exact() => {
@@ -488,19 +571,20 @@ fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind) -> Relation {
         }
         Sample::Undecided(reason) => return Relation::bare(Kind::Undecided(reason.clone())),
     };
-    let chars: Vec<char> = text.chars().collect();
-    let readable = if a.has_wildcard() { readable_sample(a, &chars) } else { None };
+    let chars = chars_of(text);
+    let readable = if a.has_wildcard() { readable_sample(a, &chars, fuel) } else { None };
     let witness = readable
-        .and_then(|chars| common_witness(a, b, &chars))
-        .or_else(|| common_witness(a, b, &chars));
+        .and_then(|chars| common_witness(a, b, &chars, fuel))
+        .or_else(|| common_witness(a, b, &chars, fuel));
     match witness {
         Some(witness) => Relation { kind, witness: Some(witness) },
+        None if fuel.is_empty() => Relation::bare(Kind::Undecided(Reason::Bound(Bound::States))),
         None => Relation::bare(Kind::Undecided(Reason::Bound(Bound::Steps))),
     }
 }
 
 /// The sample with `::` where a wildcard of the pattern matched nothing between two words.
-fn readable_sample(a: &Compiled<'_>, frame: &[char]) -> Option<Vec<char>> {
+fn readable_sample(a: &Compiled<'_>, frame: &[char], fuel: &Fuel) -> Option<Vec<char>> {
     let mut best = None;
     let mut frame = frame.to_vec();
     let mut at = 1;
@@ -509,7 +593,7 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char]) -> Option<Vec<char>> {
         if words.is_word(at - 1) && words.is_word(at) {
             let mut longer = frame.clone();
             longer.splice(at..at, [':', ':']);
-            let fits = a.matcher().all_matches(&longer)?.iter().any(|m| {
+            let fits = a.all_matches(&longer, fuel)?.iter().any(|m| {
                 let spelled = |place: usize| {
                     place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
                 };
@@ -530,9 +614,14 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char]) -> Option<Vec<char>> {
 }
 
 /// A frame that both claim, with the two matches that share the most.
-fn common_witness(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<Witness> {
+fn common_witness(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    frame: &[char],
+    fuel: &Fuel,
+) -> Option<Witness> {
     let (Outcome::Match(a_start, a_end), Outcome::Match(b_start, b_end)) =
-        (a.matcher().search_chars(frame), b.matcher().search_chars(frame))
+        (a.search(frame, fuel), b.search(frame, fuel))
     else {
         return None;
     };
@@ -540,7 +629,7 @@ fn common_witness(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<
     let overlap =
         |(a, b): ((usize, usize), (usize, usize))| a.1.min(b.1).saturating_sub(a.0.max(b.0));
     if overlap(best) < (a_end - a_start).min(b_end - b_start)
-        && let (Some(a), Some(b)) = (a.matcher().all_matches(frame), b.matcher().all_matches(frame))
+        && let (Some(a), Some(b)) = (a.all_matches(frame, fuel), b.all_matches(frame, fuel))
         && a.len().saturating_mul(b.len()) <= 1_000_000
     {
         for a in &a {
@@ -561,9 +650,19 @@ fn witness(frame: &[char], a: (usize, usize), b: (usize, usize)) -> Witness {
     Witness { text: frame.iter().collect(), shared: (shared.0 < shared.1).then_some(shared), a, b }
 }
 
-/// The pair of matches of a frame that overlap in part, if there is one; of several, one with the most text in common.
-fn partial_matches(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option<(Match, Match)> {
-    let (a, b) = (a.matcher().all_matches(frame)?, b.matcher().all_matches(frame)?);
+/// The pair of matches of a frame that overlap in part, if there is one; of several, one with the
+/// most text in common.
+fn partial_matches(
+    a: &Compiled<'_>,
+    b: &Compiled<'_>,
+    frame: &[char],
+    fuel: &Fuel,
+) -> Option<(Match, Match)> {
+    let (a, b) = (a.all_matches(frame, fuel)?, b.all_matches(frame, fuel)?);
+    fuel.spend(a.len().saturating_mul(b.len()) / 8);
+    if fuel.is_empty() {
+        return None;
+    }
     let words = Identifiers::new(frame);
     let mut best: Option<(&Match, &Match)> = None;
     let size = |(a, b): (&Match, &Match)| {
@@ -581,15 +680,15 @@ fn partial_matches(a: &Compiled<'_>, b: &Compiled<'_>, frame: &[char]) -> Option
 }
 
 /// Confirms that two patterns overlap in part on a frame, and makes it readable.
-fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str) -> Option<Witness> {
-    let mut frame: Vec<char> = text.chars().collect();
-    let mut best = partial_matches(a, b, &frame)?;
+fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str, fuel: &Fuel) -> Option<Witness> {
+    let mut frame = chars_of(text);
+    let mut best = partial_matches(a, b, &frame, fuel)?;
     // Only the match that begins first has text before the shared one.
     let earlier = if best.0.start < best.1.start { a } else { b };
     if earlier.has_wildcard() {
         let mut at = best.0.start.min(best.1.start) + 1;
         while at <= best.0.start.max(best.1.start) {
-            match separate(a, b, &frame, &best, at) {
+            match separate((a, b), &frame, &best, at, fuel) {
                 Some((longer, pair)) => {
                     (frame, best) = (longer, pair);
                     at += 3;
@@ -601,16 +700,17 @@ fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str) -> Option<Wit
     Some(witness(&frame, (best.0.start, best.0.end), (best.1.start, best.1.end)))
 }
 
-/// The frame with a `::` at a place up to the start of the shared text, if two words are glued together there and a wildcard takes it.
+/// The frame with a `::` at a place up to the start of the shared text, if two words are glued
+/// together there and a wildcard takes it.
 ///
-/// Where one match begins in what the other one spells out before its wildcard, the letters that they have in common
-/// are written twice: `norm_addispatch` is `norm_add` and `dispatch`.
+/// Where one match begins in what the other one spells out before its wildcard, the letters that
+/// they have in common are written twice: `norm_addispatch` is `norm_add` and `dispatch`.
 fn separate(
-    a: &Compiled<'_>,
-    b: &Compiled<'_>,
+    (a, b): (&Compiled<'_>, &Compiled<'_>),
     frame: &[char],
     best: &(Match, Match),
     at: usize,
+    fuel: &Fuel,
 ) -> Option<(Vec<char>, (Match, Match))> {
     let words = Identifiers::new(frame);
     if !(words.is_word(at - 1) && words.is_word(at)) {
@@ -627,10 +727,10 @@ fn separate(
     let mut longer = frame.get(..at + common)?.to_vec();
     longer.extend([':', ':']);
     longer.extend_from_slice(frame.get(at..)?);
-    if !matches!(pattern.matcher().search_chars(&longer), Outcome::Match(..)) {
+    if !matches!(pattern.search(&longer, fuel), Outcome::Match(..)) {
         return None;
     }
-    let pair = partial_matches(a, b, &longer)?;
+    let pair = partial_matches(a, b, &longer, fuel)?;
     let spelled = |m: &Match, place: usize| {
         place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
     };
@@ -654,7 +754,8 @@ pub fn difference_witness(a: &Ast, b: &Ast, budget: Budget) -> Sample {
     }
 }
 
-/// Whether every frame that `a` claims is claimed by `b` too; if not, with a shortest frame that only `a` claims.
+/// Whether every frame that `a` claims is claimed by `b` too; if not, with a shortest frame that
+/// only `a` claims.
 pub fn within(a: &Ast, b: &Ast, budget: Budget) -> Answer {
     Compiled::new(a, budget).within(&Compiled::new(b, budget))
 }

@@ -5,8 +5,9 @@
 mod frame_patterns;
 
 use frame_patterns::{Rng, frame_patterns};
-use reglint::overlap::{Budget, Compiled, Kind, pairs, relate};
-use reglint::pattern::{Ast, Versions, parse};
+use reglint::overlap::matcher::{Matcher, Outcome};
+use reglint::overlap::{Budget, Compiled, Finding, Kind, pairs, relate};
+use reglint::pattern::{Ast, Versions, is_word, parse};
 
 fn asts(patterns: &[String]) -> Vec<Ast> {
     patterns
@@ -137,13 +138,18 @@ fn a_pattern_at_odds_with_many_is_one_crowd() {
     assert_eq!(alone.len(), 1);
 }
 
-/// The patterns of a public rule set, where the data is at hand.
-fn rule_set(name: &str) -> Option<Vec<Ast>> {
+/// A file of the public rule sets, where the data is at hand.
+fn rule_set_file(name: &str) -> Option<String> {
     let shared = std::env::var_os("REGLINT_SHARED").map_or_else(
         || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
         std::path::PathBuf::from,
     );
-    let text = std::fs::read_to_string(shared.join("rulesets").join(name)).ok()?;
+    std::fs::read_to_string(shared.join("rulesets").join(name)).ok()
+}
+
+/// The patterns of a public rule set.
+fn rule_set(name: &str) -> Option<Vec<Ast>> {
+    let text = rule_set_file(name)?;
     let register: serde_json::Value = serde_json::from_str(&text).ok()?;
     let patterns = register["hypotheses"]
         .as_array()?
@@ -173,4 +179,60 @@ fn public_rule_sets_are_decided() {
         );
         assert!(patterns > 100 && found.left_out == 0);
     }
+}
+
+/// Where patterns of a public rule set claim the same real line, either the index says so, or they
+/// match different text of it, or text in common in which no identifier starts (`BrandVerity` and
+/// `Verity/`).
+#[test]
+fn double_claims_of_a_public_rule_set_are_explained() {
+    let (Some(asts), Some(truth), Some(lines)) = (
+        rule_set("crawler-user-agents.json"),
+        rule_set_file("crawler-user-agents.truth.json"),
+        rule_set_file("crawler-user-agents.frames.txt"),
+    ) else {
+        println!("skipped: no crawler-user-agents");
+        return;
+    };
+    let found = pairs(&asts.iter().collect::<Vec<_>>(), Budget::default());
+    let matchers: Vec<Matcher> = asts.iter().map(Matcher::new).collect();
+    let truth: serde_json::Value = serde_json::from_str(&truth).expect("JSON");
+    let overlaps = truth["overlaps"].as_array().expect("a list");
+    let (mut said, mut apart, mut inside) = (0, 0, 0);
+    for pair in overlaps {
+        let [a, b] =
+            ["a_index", "b_index"].map(|name| pair[name].as_u64().expect("an index") as usize);
+        let same = |all: &Vec<usize>| all.contains(&a) && all.contains(&b);
+        let finding = |f: &Finding| (f.a, f.b) == (a.min(b), a.max(b));
+        if found.same.iter().any(same) || found.findings.iter().any(finding) {
+            said += 1;
+            continue;
+        }
+        let mut in_common = false;
+        for line in lines.lines() {
+            let chars: Vec<char> = line.chars().collect();
+            let claims =
+                |at: usize| matches!(matchers[at].search_chars(&chars), Outcome::Match(..));
+            if !claims(a) || !claims(b) {
+                continue;
+            }
+            let matches = |at: usize| matchers[at].all_matches(&chars).expect("few");
+            for x in matches(a) {
+                for y in matches(b) {
+                    let shared = x.start.max(y.start)..x.end.min(y.end);
+                    in_common |= !shared.is_empty();
+                    let starts =
+                        |&at: &usize| is_word(chars[at]) && (at == 0 || !is_word(chars[at - 1]));
+                    assert!(!shared.clone().any(|at| starts(&at)), "{pair}: {line}");
+                }
+            }
+        }
+        *if in_common { &mut inside } else { &mut apart } += 1;
+    }
+    println!(
+        "{} double claims: {said} said, {apart} of different text, {inside} inside identifiers",
+        overlaps.len()
+    );
+    assert_eq!(said + apart + inside, overlaps.len());
+    assert!(said > 0 && inside < overlaps.len() / 5);
 }

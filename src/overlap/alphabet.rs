@@ -1,14 +1,15 @@
 //! The letters that a pair of patterns can tell apart.
 //!
-//! Whatever sets of characters two patterns use, most characters behave alike under all of them. The
-//! product automata walk over **symbols**: one for each printable ASCII character and one for each class
-//! of the others, and of these only the *live* ones, one for each class of characters that are in the
-//! same sets of both patterns, and alike in being word characters (`\w`, and `\w` under `(?a)`) and `_`. (Those classes
-//! are the minterms of D'Antoni and Veanes, *Minimization of symbolic automata*, 2014.)
+//! Whatever sets of characters two patterns use, most characters behave alike under all of them.
+//! The product automata walk over **symbols**: one for each printable ASCII character and one for
+//! each class of the others, and of these only the *live* ones, one for each class of characters
+//! that are in the same sets of both patterns, and alike in being word characters (`\w`, and `\w`
+//! under `(?a)`) and `_`. (Those classes are the minterms of D'Antoni and Veanes, *Minimization of
+//! symbolic automata*, 2014.)
 //!
-//! Invariants: control characters (Unicode category `Cc`) have no symbol, since no frame has them. Symbols are numbered from
-//! the most to the least readable, so that the first witness found among the shortest ones is the most readable.
-//! Uses `charset`.
+//! Invariants: control characters (Unicode category `Cc`) have no symbol, since no frame has them.
+//! Symbols are numbered from the most to the least readable, so that the first witness found among
+//! the shortest ones is the most readable. Uses `charset`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -18,6 +19,9 @@ use crate::pattern::ast::PerlClass;
 
 /// How many symbols an alphabet can have.
 const MAX_SYMBOLS: usize = 256;
+
+/// How many places in how many sets are compared at most to find the classes.
+const MAX_COMPARED: usize = 20_000_000;
 
 /// The printable ASCII characters, from the most to the least readable in a name.
 const ASCII: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.-<>$ ()[]{},;&*=+@#!?/|'\"%^~`\\";
@@ -73,8 +77,8 @@ impl Mask {
     }
 }
 
-/// The classes of the characters beyond ASCII that the usual sets (`\w`, `\d`, `\s`, `.`, negated ASCII sets) tell apart:
-/// letters, digits, spaces, and the rest.
+/// The classes of the characters beyond ASCII that the usual sets (`\w`, `\d`, `\s`, `.`, negated
+/// ASCII sets) tell apart: letters, digits, spaces, and the rest.
 fn usual() -> &'static [(CharSet, char); 4] {
     static CLASSES: OnceLock<[(CharSet, char); 4]> = OnceLock::new();
     CLASSES.get_or_init(|| {
@@ -183,8 +187,8 @@ pub(crate) struct Alphabet {
 }
 
 impl Alphabet {
-    /// The alphabet of two patterns; `None` if they use more characters beyond ASCII, each in its own way, than
-    /// there are symbols.
+    /// The alphabet of two patterns; `None` if they use more characters beyond ASCII, each in its
+    /// own way, than there are symbols.
     pub(crate) fn new(a: &Sets, b: &Sets) -> Option<Self> {
         let mut word = Mask::default();
         let mut ascii_word = Mask::default();
@@ -207,18 +211,18 @@ impl Alphabet {
             for (side, sets) in masks.iter_mut().zip([a, b]) {
                 side.extend(sets.all.iter().map(ascii_mask));
             }
-            for class in beyond_ascii(a, b) {
+            for sample in beyond_ascii(a, b)? {
                 let symbol = chars.len();
                 if symbol == MAX_SYMBOLS {
                     return None;
                 }
-                chars.push(class.sample);
-                if is_word(class.sample, false) {
+                chars.push(sample);
+                if is_word(sample, false) {
                     word.add(symbol);
                 }
                 for (side, sets) in masks.iter_mut().zip([a, b]) {
                     for (mask, set) in side.iter_mut().zip(&sets.all) {
-                        if set.has(class.sample) {
+                        if set.has(sample) {
                             mask.add(symbol);
                         }
                     }
@@ -269,13 +273,9 @@ impl Alphabet {
     }
 }
 
-/// A class of characters beyond ASCII that all sets treat alike.
-struct Beyond {
-    sample: char,
-}
-
-/// The classes of the characters beyond ASCII under the sets of both patterns and the usual ones.
-fn beyond_ascii(a: &Sets, b: &Sets) -> Vec<Beyond> {
+/// The classes of the characters beyond ASCII under the sets of both patterns and the usual ones;
+/// `None` if there are more than symbols for them, or too much to compare.
+fn beyond_ascii(a: &Sets, b: &Sets) -> Option<Vec<char>> {
     let sets: Vec<&CharSet> = a
         .all
         .iter()
@@ -292,6 +292,9 @@ fn beyond_ascii(a: &Sets, b: &Sets) -> Vec<Beyond> {
     cuts.sort_unstable();
     cuts.dedup();
     cuts.retain(|&cut| !(0xD800..0xE000).contains(&cut));
+    if sets.len().saturating_mul(cuts.len()) > MAX_COMPARED {
+        return None;
+    }
     let mut class_of = vec![0u32; cuts.len()];
     let mut ids = HashMap::new();
     for set in &sets {
@@ -304,6 +307,10 @@ fn beyond_ascii(a: &Sets, b: &Sets) -> Vec<Beyond> {
             let inside = ranges.peek().is_some_and(|range| range.0 <= *cut);
             let next = ids.len() as u32;
             *class = *ids.entry((*class, inside)).or_insert(next);
+        }
+        // Another set divides the classes further, and puts none of them together.
+        if ids.len() > MAX_SYMBOLS - ASCII_COUNT {
+            return None;
         }
     }
     let mut samples: Vec<Option<char>> = Vec::new();
@@ -320,7 +327,7 @@ fn beyond_ascii(a: &Sets, b: &Sets) -> Vec<Beyond> {
             samples[class] = char::from_u32(cut).or(samples[class]);
         }
     }
-    samples.into_iter().flatten().map(|sample| Beyond { sample }).collect()
+    Some(samples.into_iter().flatten().collect())
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! What of a pattern's text an index can look up.
 //!
-//! A partial overlap shares characters that both patterns spell out, so it can be found by text: a pattern is written out as
-//! **branches**, each a row of **runs** (text that is spelled out without a break) with **gaps** (characters that are not
-//! spelled out, at least one) between them. A wildcard that may match nothing gives a branch with the gap and one without it, so a
-//! longest spelled stretch of any way to match is exactly one run. Lookarounds and places are left out: that
-//! only adds candidates. What cannot be written out in a few branches has no branches.
-//! Uses `pattern::ast`, `charset`.
+//! A partial overlap shares characters that both patterns spell out, so it can be found by text: a
+//! pattern is written out as **branches**, each a row of **runs** (text that is spelled out without
+//! a break) with **gaps** (characters that are not spelled out, at least one) between them. A
+//! wildcard that may match nothing gives a branch with the gap and one without it, so a longest
+//! spelled stretch of any way to match is exactly one run. Lookarounds and places are left out:
+//! that only adds candidates. What cannot be written out in a few branches has no branches. Uses
+//! `pattern::ast`, `charset`.
 
 use super::charset;
 use super::program::SPELLED_CLASS;

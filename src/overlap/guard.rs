@@ -1,14 +1,16 @@
 //! Conditions on the rest of a frame, as reduced ordered binary decision diagrams.
 //!
-//! A lookahead asks something of the text that is still to come. What it asks is a Boolean formula over
-//! automaton states: variable `s` stands for "from state `s` the rest has a prefix that matches". Equal formulas have
-//! equal numbers (Bryant, *Graph-based algorithms for Boolean function manipulation*, 1986), so that a product automaton
-//! over them is finite: that is the alternating automaton of Chandra, Kozen and Stockmeyer (*Alternation*, 1981) and of
-//! Brzozowski and Leiss (*On equations for regular languages, finite automata, and sequential networks*, 1980),
-//! made deterministic on the fly.
+//! A lookahead asks something of the text that is still to come. What it asks is a Boolean formula
+//! over automaton states: variable `s` stands for "from state `s` the rest has a prefix that
+//! matches". Equal formulas have equal numbers (Bryant, *Graph-based algorithms for Boolean
+//! function manipulation*, 1986), so that a product automaton over them is finite: that is the
+//! alternating automaton of Chandra, Kozen and Stockmeyer (*Alternation*, 1981) and of Brzozowski
+//! and Leiss (*On equations for regular languages, finite automata, and sequential networks*,
+//! 1980), made deterministic on the fly.
 //!
-//! Uses nothing but the hash map of `hash`.
+//! Uses `fuel` and the hash map of `hash`.
 
+use super::fuel::{FORMULA, Fuel};
 use super::hash::Map;
 
 /// A formula.
@@ -27,7 +29,8 @@ const MAX_DEPTH: usize = 1_000;
 
 /// All formulas of one pattern.
 #[derive(Debug)]
-pub(crate) struct Guards {
+pub(crate) struct Guards<'a> {
+    fuel: &'a Fuel,
     /// Variable, and the formula where it holds and where it does not.
     nodes: Vec<(u32, Guard, Guard)>,
     numbers: Map<(u32, Guard, Guard), Guard>,
@@ -36,11 +39,12 @@ pub(crate) struct Guards {
     pub(crate) overflow: bool,
 }
 
-impl Guards {
+impl<'a> Guards<'a> {
     /// No formula but the constants.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(fuel: &'a Fuel) -> Self {
         let constant = (u32::MAX, Guard::FALSE, Guard::FALSE);
         Self {
+            fuel,
             nodes: vec![constant; 2],
             numbers: Map::default(),
             memo: Map::default(),
@@ -48,12 +52,8 @@ impl Guards {
         }
     }
 
-    /// How many formulas there are.
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// The parts of a formula that is no constant: if the variable holds then the second, else the third.
+    /// The parts of a formula that is no constant: if the variable holds then the second, else the
+    /// third.
     pub(crate) fn parts(&self, guard: Guard) -> (u32, Guard, Guard) {
         self.nodes.get(guard.0 as usize).copied().unwrap_or((u32::MAX, Guard::FALSE, Guard::FALSE))
     }
@@ -111,6 +111,10 @@ impl Guards {
         if let Some(&known) = self.memo.get(&key) {
             return known;
         }
+        self.fuel.spend(FORMULA);
+        if self.fuel.is_empty() {
+            return Guard::FALSE;
+        }
         let parts = [condition, yes, no].map(|guard| (guard, self.parts(guard)));
         let var = parts.iter().map(|(_, (var, _, _))| *var).min().unwrap_or(u32::MAX);
         let [high, low] = [true, false].map(|side| {
@@ -138,7 +142,8 @@ mod tests {
 
     #[test]
     fn equal_formulas_have_equal_numbers() {
-        let mut guards = Guards::new();
+        let fuel = Fuel::new(1_000);
+        let mut guards = Guards::new(&fuel);
         let [a, b, c] = [3, 1, 2].map(|var| guards.var(var));
         let left = guards.and(a, b);
         let left = guards.or(left, c);

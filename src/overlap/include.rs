@@ -1,18 +1,21 @@
 //! Inclusion: is there a frame that A claims and B does not?
 //!
-//! A product of A, which stays nondeterministic (one state, and the formula that its lookaheads still ask for), and B, which is made
-//! deterministic on the fly: the set of all states that it can be in, each with its formula. Once B claims a frame it claims
-//! every longer one, unless something looks at what follows, so such a branch is cut; that keeps the product small.
-//! The first frame found is a shortest. A B that claims nothing makes it a search for a shortest frame that A claims.
+//! A product of A, which stays nondeterministic (one state, and the formula that its lookaheads
+//! still ask for), and B, which is made deterministic on the fly: the set of all states that it can
+//! be in, each with its formula. Once B claims a frame it claims every longer one, unless something
+//! looks at what follows, so such a branch is cut; that keeps the product small. The first frame
+//! found is a shortest. A B that claims nothing makes it a search for a shortest frame that A
+//! claims.
 //!
-//! Sets of B are compared by antichains (De Wulf, Doyen, Henzinger, Raskin, *Antichains: a new algorithm for checking
-//! universality of finite automata*, 2006) where the product grows large: a place with more of B's states than one seen
-//! before with the same state of A leads to nothing new.
-//! Uses `walk`, `search`.
+//! Sets of B are compared by antichains (De Wulf, Doyen, Henzinger, Raskin, *Antichains: a new
+//! algorithm for checking universality of finite automata*, 2006) where the product grows large: a
+//! place with more of B's states than one seen before with the same state of A leads to nothing
+//! new. Uses `walk`, `search`.
 
 use std::rc::Rc;
 
 use super::alphabet::{Alphabet, Mask};
+use super::fuel::Fuel;
 use super::guard::Guard;
 use super::hash::Map;
 use super::program::{MATCH, Program};
@@ -45,8 +48,6 @@ struct Deterministic<'a> {
     sets: Vec<Rc<Threads>>,
     numbers: Map<Rc<Threads>, u32>,
     steps: Map<(u32, Place), Option<(u32, Context)>>,
-    /// All states in all sets: what counts against the budget.
-    size: usize,
 }
 
 impl<'a> Deterministic<'a> {
@@ -57,7 +58,6 @@ impl<'a> Deterministic<'a> {
             sets: vec![empty.clone()],
             numbers: Map::from_iter([(empty, 0)]),
             steps: Map::default(),
-            size: 0,
         }
     }
 
@@ -113,42 +113,44 @@ impl<'a> Deterministic<'a> {
             return known;
         }
         let number = self.sets.len() as u32;
-        self.size += set.len() + 1;
         self.sets.push(set.clone());
         self.numbers.insert(set, number);
         number
     }
 
     /// Whether all of one set's states are in the other, no condition harder.
-    fn is_subset(&self, small: u32, large: u32) -> bool {
+    fn is_subset(&self, small: u32, large: u32, fuel: &Fuel) -> bool {
         let (Some(small), Some(large)) =
             (self.sets.get(small as usize), self.sets.get(large as usize))
         else {
             return false;
         };
         let mut rest = large.iter();
+        fuel.spend(1 + small.len().min(large.len()) / 8);
         small.iter().all(|thread| rest.any(|other| other == thread))
     }
 }
 
 /// Looks for a shortest frame that `a` claims and `b` does not.
 ///
-/// `check` is asked about each frame found; if it refuses, the search goes on, but can no longer say that there is none: then
-/// the answer is `unsure`. `budget` counts states.
+/// `check` is asked about each frame found; if it refuses, the search goes on, but can no longer
+/// say that there is none: then the answer is `unsure`. Where the fuel runs out, that is not known
+/// either.
 pub(crate) fn difference(
     a: &Program,
     b: Option<&Program>,
     alphabet: &Alphabet,
-    budget: usize,
+    fuel: &Fuel,
     unsure: &Reason,
     check: &mut dyn FnMut(&str) -> bool,
 ) -> Found {
-    let mut left = Walker::new(a, alphabet, 0);
-    // Then a frame without what stands before A's match does as well; it must have a character though.
+    let mut left = Walker::new(a, alphabet, 0, fuel);
+    // Then a frame without what stands before A's match does as well; it must have a character
+    // though.
     let skip_before = a.ignores_left()
         && b.is_none_or(Program::ignores_left)
         && a.edges(a.start).iter().all(|edge| edge.target != MATCH);
-    let mut right = b.map(|b| Deterministic::new(Walker::new(b, alphabet, 1)));
+    let mut right = b.map(|b| Deterministic::new(Walker::new(b, alphabet, 1, fuel)));
     let exact = a.inexact.is_none() && b.is_none_or(|b| b.inexact.is_none());
     let mut chains: Map<Node, Vec<(u32, u32)>> = Map::default();
     let mut refused = 0;
@@ -163,15 +165,8 @@ pub(crate) fn difference(
     let mut frontier = Frontier::new(first, exact);
     let mut next: Vec<(u32, Guard)> = Vec::new();
     while let Some((number, node)) = frontier.pop() {
-        let used = frontier.len()
-            + left.size()
-            + right.as_ref().map_or(0, |right| right.size + right.walker.size());
-        if used > budget {
-            return Found::Unknown(Reason::Bound(Bound::States));
-        }
-        if left.guards.overflow || right.as_ref().is_some_and(|right| right.walker.guards.overflow)
-        {
-            return Found::Unknown(Reason::Bound(Bound::Lookarounds));
+        if let Some(bound) = bound(&left, right.as_ref()) {
+            return Found::Unknown(bound);
         }
         let end = Place { prev: node.prev, context: node.context, next: None };
         let other_end = Place { prev: node.prev, context: node.other_context, next: None };
@@ -179,6 +174,9 @@ pub(crate) fn difference(
             && ends(&mut left, node, end)
             && right.as_mut().is_none_or(|right| right.step(node.others, other_end).is_some())
         {
+            if let Some(bound) = bound(&left, right.as_ref()) {
+                return Found::Unknown(bound);
+            }
             let text = frontier.text(number, alphabet);
             if check(&text) {
                 return Found::Yes(text);
@@ -191,6 +189,10 @@ pub(crate) fn difference(
         for symbol in symbols(&left, node, alphabet, skip_before && number == 0).iter() {
             let place = Place { prev: node.prev, context: node.context, next: Some(symbol) };
             next.clear();
+            fuel.spend(1);
+            if fuel.is_empty() {
+                break;
+            }
             step(&mut left, node, place, skip_before, &mut next);
             if next.is_empty() {
                 continue;
@@ -215,10 +217,10 @@ pub(crate) fn difference(
                 {
                     let length = frontier.length(number) + 1;
                     let chain = chains.entry(Node { others: 0, ..node }).or_default();
-                    if chain
-                        .iter()
-                        .any(|&(small, at)| at <= length && right.is_subset(small, others))
-                    {
+                    let subset = |&(small, at): &(u32, u32)| {
+                        at <= length && right.is_subset(small, others, fuel)
+                    };
+                    if chain.iter().any(subset) {
                         continue;
                     }
                     if chain.len() < 64 {
@@ -241,7 +243,22 @@ pub(crate) fn difference(
             }
         }
     }
-    if refused > 0 { Found::Unknown(unsure.clone()) } else { Found::No }
+    match bound(&left, right.as_ref()) {
+        Some(bound) => Found::Unknown(bound),
+        None if refused > 0 => Found::Unknown(unsure.clone()),
+        None => Found::No,
+    }
+}
+
+/// The bound that was met, if one was.
+fn bound(left: &Walker<'_>, right: Option<&Deterministic<'_>>) -> Option<Reason> {
+    if left.fuel.is_empty() {
+        Some(Reason::Bound(Bound::States))
+    } else if left.guards.overflow || right.is_some_and(|right| right.walker.guards.overflow) {
+        Some(Reason::Bound(Bound::Lookarounds))
+    } else {
+        None
+    }
 }
 
 /// Whether A claims the frame if it ends here.
@@ -305,6 +322,7 @@ fn step(
         state => state,
     };
     let program = walker.program;
+    walker.fuel.spend(program.edges(state).len());
     for edge in program.edges(state) {
         if edge.target != MATCH && !walker.reads(edge, place) {
             continue;

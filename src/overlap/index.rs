@@ -1,23 +1,37 @@
 //! All overlaps among many patterns, without asking about every pair.
 //!
-//! First **candidates** are found, pairs for which a necessary condition holds; then [`super::relate`] decides each. No pair
-//! that it would report is missed:
+//! First **candidates** are found, pairs for which a necessary condition holds; then
+//! [`super::relate`] decides each. No pair that it would report is missed:
 //!
 //! 1. Patterns of the same text are equal; one of them stands for all.
-//! 2. *Inclusion*: if A is within B, then B claims a shortest frame of A. Every frame that B claims contains one of B's required
-//!    literals, one for each branch (of a branch's runs the one that fewest samples contain). So the
-//!    samples are scanned for the literals, and what survives is run.
-//! 3. *Partial overlap*: the last shared landmark, or the piece, lies in a stretch that both spell out, so a run of A and a run
-//!    of B overlap there letter by letter: one contains the other, or a suffix of one is a prefix of the other. Both are looked up in the sorted
-//!    runs. The text in common must have room for a landmark or a piece, and where one run ends in a gap
-//!    while the other goes on to the next identifier, what follows the gap must fit there; else the identifier is swallowed.
-//!    Where there are very many such pairs (above 200,000 and four a pattern), a text that more than 24 runs begin with, as a
-//!    function that ends in `_norm` where thirty begin with `norm_`, is looked at in 8 of them and counted in the others
+//! 2. *Inclusion*: if A is within B, then B claims a shortest frame of A. Every frame that B claims
+//!    contains one of B's required literals, one for each branch (of a branch's runs the one that
+//!    fewest samples contain). So the samples are scanned for the literals, and what survives is
+//!    run.
+//! 3. *Partial overlap*: the last shared landmark, or the piece, lies in a stretch that both spell
+//!    out, so a run of A and a run of B overlap there letter by letter: one contains the other, or
+//!    a suffix of one is a prefix of the other. Both are looked up in the sorted runs. The text in
+//!    common must have room for a landmark or a piece, and where one run ends in a gap while the
+//!    other goes on to the next identifier, what follows the gap must fit there; else the
+//!    identifier is swallowed. Where there are very many such pairs (above 200,000 and four a
+//!    pattern), a text that more than 24 runs begin with, as a function that ends in `_norm` where
+//!    thirty begin with `norm_`, is looked at in 8 of them and counted in the others
 //!    ([`Pairs::more`]).
-//! 4. Patterns that cannot be written out in few branches are looked up by the triples of characters, and the identifiers of
-//!    one or two, that their automata can spell out. Those without a required literal are held against every sample.
+//! 4. Patterns that cannot be written out in few branches are looked up by the triples of
+//!    characters, and the identifiers of one or two, that their automata can spell out. Those
+//!    without a required literal are held against every sample.
 //!
-//! Uses `features`, `texts`, and what the relation is made of.
+//! # What a run may cost
+//! One pair may visit as many states as its [`Budget`] says; all pairs together no more than a
+//! fixed number and some for each pattern. The pairs are taken in rounds: in the first each may
+//! visit few states, and those that need more come again in the next, with a hundred times as many.
+//! A round is cut into waves of a fixed number of pairs; what a wave has used is known when the
+//! next begins, and the pairs of a wave share what is left evenly. So the outcome depends neither
+//! on the machine nor on the number or the order of its threads, and a few hard pairs do not keep
+//! the others from being decided. Automata, samples and the search for candidates have budgets of
+//! their own in the same way, spent in the order of the patterns.
+//!
+//! Uses `features`, `texts`, `fuel`, and what the relation is made of.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -25,23 +39,54 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::charset::is_word;
 use super::features::{self, Branch, Piece};
+use super::fuel::Fuel;
 use super::hash::Map;
 use super::landmark::Identifiers;
 use super::matcher::{Match, Outcome};
 use super::program::{MATCH, Program};
 use super::texts::Texts;
 use super::{
-    Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, inclusion, relate, witness,
+    Bound, Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, inclusion_within,
+    relate_within, witness,
 };
 use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 
 /// The most candidates that are looked at.
-const MAX_CANDIDATES: usize = 20_000_000;
+const MAX_CANDIDATES: usize = 8_000_000;
 
-/// From how many candidates on another thread is worth its start.
-const PER_THREAD: usize = 1_024;
+/// The states that all pairs together may visit, and as many again for the samples and for the
+/// candidates.
+const TOTAL: usize = 48_000_000;
 
-/// Up to how many pairs of runs of which one ends as the other begins all of them are looked at, whatever their number of patterns.
+/// How many more for each pattern.
+const TOTAL_PER_PATTERN: usize = 4_000;
+
+/// The places and edges of all automata together.
+const SIZE: u64 = 4 << 20;
+
+/// How many more for each pattern.
+const SIZE_PER_PATTERN: u64 = 256;
+
+/// The states that a pair may visit in each round but the last.
+const ROUNDS: [usize; 2] = [1 << 12, 1 << 19];
+
+/// How many pairs share what is left evenly.
+const WAVE: usize = 16_384;
+
+/// How many pairs a thread takes at a time: few, because one may cost as much as a thousand others.
+const PART: usize = 256;
+
+/// The fewest states that are worth beginning a pair with.
+const LEAST: usize = 64;
+
+/// The most steps of the matcher to see whether a pattern claims a sample.
+const CLAIM_STEPS: u32 = 20_000;
+
+/// The most pairs that are listed as undecided because of the budget of the run.
+const MAX_UNDECIDED: usize = 100_000;
+
+/// Up to how many pairs of runs of which one ends as the other begins all of them are looked at,
+/// whatever their number of patterns.
 const FREE: usize = 200_000;
 
 /// Beyond that: how many runs may begin with one text for all of them to be looked at.
@@ -70,16 +115,18 @@ pub struct Finding {
 /// What was found among many patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pairs {
-    /// Patterns of the same text, by index: in each list at least two, in order. The first stands for the others in `findings`.
+    /// Patterns of the same text, by index: in each list at least two, in order. The first stands
+    /// for the others in `findings`.
     pub same: Vec<Vec<usize>>,
     /// All pairs that are equal, within, partial or undecided, by A and then B.
     pub findings: Vec<Finding>,
     /// Patterns that could not be compared with any other, and why.
     pub unknown: Vec<(usize, Reason)>,
-    /// Patterns that may be at odds with so many that only some were looked at, and how many more there may be, by pattern. Without
-    /// this the output alone would be quadratic.
+    /// Patterns that may be at odds with so many that only some were looked at, and how many more
+    /// there may be, by pattern. Without this the output alone would be quadratic.
     pub more: Vec<(usize, usize)>,
-    /// How many candidate pairs were left out because there are more than 20,000,000.
+    /// How many pairs, about, were not looked at because a bound of the whole run was met: the
+    /// candidates, or the pairs that could not be decided within its budget, are too many to list.
     pub left_out: usize,
 }
 
@@ -88,7 +135,8 @@ pub struct Pairs {
 pub struct Crowd {
     /// Its index.
     pub pattern: usize,
-    /// The findings that it has a part in, by their indices in [`Pairs::findings`]; in no other crowd.
+    /// The findings that it has a part in, by their indices in [`Pairs::findings`]; in no other
+    /// crowd.
     pub findings: Vec<usize>,
 }
 
@@ -140,6 +188,9 @@ pub enum Wanted {
     Relation,
 }
 
+/// What is wanted of which pair, by their indices.
+pub type Want<'w> = &'w (dyn Fn(usize, usize) -> Wanted + Sync);
+
 /// Finds all pairs of `patterns` that are at odds.
 pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
     Index::new(patterns, budget).pairs()
@@ -171,6 +222,8 @@ pub struct Index<'a> {
     /// The patterns that stand for themselves and can be compared.
     live: Vec<u32>,
     unknown: Vec<(usize, Reason)>,
+    /// The states that all pairs together may visit.
+    total: usize,
 }
 
 impl<'a> Index<'a> {
@@ -181,6 +234,9 @@ impl<'a> Index<'a> {
         let mut live = Vec::new();
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
+        let total = TOTAL + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
+        let mut states_left = total;
+        let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
         for (at, &ast) in patterns.iter().enumerate() {
             let plain = features::plain_text(&ast.root);
             let mut key = Vec::new();
@@ -196,13 +252,25 @@ impl<'a> Index<'a> {
                 continue;
             }
             if entry.plain.is_none() {
-                let compiled = entry.compiled.get_or_init(|| Compiled::new(ast, budget));
+                let limit = size_left.min(super::program::MAX_SIZE);
+                let compiled = entry.compiled.get_or_init(|| Compiled::limited(ast, budget, limit));
+                size_left -= compiled.size().min(size_left);
                 if let Err(reason) = &compiled.over {
-                    unknown.push((at, reason.clone()));
+                    let reason = match reason {
+                        Reason::Bound(Bound::Size) if limit < super::program::MAX_SIZE => {
+                            Reason::Bound(Bound::Total)
+                        }
+                        reason => reason.clone(),
+                    };
+                    unknown.push((at, reason));
                     entries.push(entry);
                     continue;
                 }
-                if *compiled.sample() == Sample::None {
+                // However many are hard, there is something left for the next.
+                let fuel = Fuel::new(budget.states.min((states_left / 8).max(LEAST)));
+                let claims_nothing = *compiled.sample_within(&fuel) == Sample::None;
+                states_left -= fuel.used().min(states_left);
+                if claims_nothing {
                     entries.push(entry);
                     continue;
                 }
@@ -216,7 +284,7 @@ impl<'a> Index<'a> {
         }
         let mut same: Vec<Vec<usize>> = groups.into_values().collect();
         same.sort_unstable();
-        Self { budget, entries, same, live, unknown }
+        Self { budget, entries, same, live, unknown, total }
     }
 
     fn compiled(&self, at: u32) -> Option<&Compiled<'a>> {
@@ -256,8 +324,8 @@ impl<'a> Index<'a> {
 
     /// The pairs that are at odds in a way that is wanted. `wanted` is asked of the patterns that
     /// stand for those of the same text, the lower index first.
-    pub fn pairs_where(&self, wanted: &(dyn Fn(usize, usize) -> Wanted + Sync)) -> Pairs {
-        let mut candidates = Candidates::default();
+    pub fn pairs_where(&self, wanted: Want<'_>) -> Pairs {
+        let mut candidates = Candidates::new(self.total);
         let owners = self.runs();
         let texts = Texts::new(owners.keys().map(|&text| text.to_owned()).collect());
         let owners: Vec<&[Owner]> = (0..texts.len() as u32)
@@ -268,37 +336,72 @@ impl<'a> Index<'a> {
         self.unwritten(&mut candidates);
         candidates.tidy();
         candidates.pairs.retain(|&(a, b)| wanted(a as usize, b as usize) != Wanted::Nothing);
-        let findings = self.decide(&candidates.pairs, wanted);
-        let (more, left_out) = (candidates.more(), candidates.left_out);
+        let (findings, undecided) = self.decide(&candidates.pairs, wanted);
+        let looked_at = candidates.pairs.len();
+        let all = self.live.len() * self.live.len().saturating_sub(1) / 2;
+        // What was left out may be a pair that was found in another way, or have been met before.
+        let left_out = candidates.left_out.min(all.saturating_sub(looked_at)) + undecided;
+        let more = candidates.more();
         Pairs { same: self.same.clone(), findings, unknown: self.unknown.clone(), more, left_out }
     }
 
-    /// The candidates that are at odds, in their order, by as many threads as the machine has cores.
-    fn decide(
-        &self,
-        candidates: &[(u32, u32)],
-        wanted: &(dyn Fn(usize, usize) -> Wanted + Sync),
-    ) -> Vec<Finding> {
-        let decide = |part: &[(u32, u32)]| {
-            let mut findings = Vec::new();
-            for &(a, b) in part {
-                let relation = self.relation(a, b, wanted(a as usize, b as usize));
-                if relation.kind != Kind::None {
-                    findings.push(Finding { a: a as usize, b: b as usize, relation });
+    /// The candidates that are at odds, in their order, and how many more could not be decided.
+    fn decide(&self, candidates: &[(u32, u32)], wanted: Want<'_>) -> (Vec<Finding>, usize) {
+        let mut left = self.total;
+        let mut findings = Vec::new();
+        let mut left_out = 0;
+        let mut pending = candidates.to_vec();
+        for round in 0..=ROUNDS.len() {
+            let most = ROUNDS.get(round).copied().unwrap_or(usize::MAX).min(self.budget.states);
+            let last = most == self.budget.states;
+            let mut again = Vec::new();
+            for wave in pending.chunks(WAVE) {
+                let share = (left / wave.len()).min(most);
+                let decided = self.decide_wave(wave, share, wanted);
+                for (&(a, b), (relation, used)) in wave.iter().zip(decided) {
+                    left -= used.min(left);
+                    let finding = |relation| Finding { a: a as usize, b: b as usize, relation };
+                    match relation {
+                        Some(Relation { kind: Kind::None, .. }) => {}
+                        Some(relation) => findings.push(finding(relation)),
+                        None if !last => again.push((a, b)),
+                        None if findings.len() >= MAX_UNDECIDED => left_out += 1,
+                        None => {
+                            let full = share == self.budget.states;
+                            let bound = if full { Bound::States } else { Bound::Total };
+                            let kind = Kind::Undecided(Reason::Bound(bound));
+                            findings.push(finding(Relation::bare(kind)));
+                        }
+                    }
                 }
             }
-            findings
-        };
-        let threads = std::thread::available_parallelism()
-            .map_or(1, usize::from)
-            .min(candidates.len() / PER_THREAD + 1);
-        if threads == 1 {
-            return decide(candidates);
+            pending = again;
+            if last {
+                break;
+            }
         }
-        // Small parts, taken in turn, because one pair may cost as much as a thousand others.
-        let parts: Vec<&[(u32, u32)]> = candidates.chunks(PER_THREAD / 4).collect();
+        findings.sort_unstable_by_key(|finding| (finding.a, finding.b));
+        (findings, left_out)
+    }
+
+    /// The relations of pairs that may visit `share` states each, `None` where that was not enough,
+    /// and how many they visited; by as many threads as the machine has cores.
+    fn decide_wave(
+        &self,
+        wave: &[(u32, u32)],
+        share: usize,
+        wanted: Want<'_>,
+    ) -> Vec<(Option<Relation>, usize)> {
+        let one = |&(a, b): &(u32, u32)| self.relation(a, b, share, wanted(a as usize, b as usize));
+        let decide = |part: &[(u32, u32)]| -> Vec<_> { part.iter().map(one).collect() };
+        let parts: Vec<&[(u32, u32)]> = wave.chunks(PART.min(wave.len().div_ceil(8))).collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(parts.len());
+        // A thread costs as much as some hundred easy pairs.
+        if threads <= 1 || (wave.len() < 4 * PART && share <= ROUNDS[0]) {
+            return decide(wave);
+        }
         let next = AtomicUsize::new(0);
-        let mut done: Vec<(usize, Vec<Finding>)> = std::thread::scope(|scope| {
+        let mut done: Vec<(usize, Vec<_>)> = std::thread::scope(|scope| {
             let work = || {
                 let mut done = Vec::new();
                 loop {
@@ -318,22 +421,31 @@ impl<'a> Index<'a> {
             all
         });
         done.sort_unstable_by_key(|(at, _)| *at);
-        done.into_iter().flat_map(|(_, findings)| findings).collect()
+        done.into_iter().flat_map(|(_, relations)| relations).collect()
     }
 
-    fn relation(&self, a: u32, b: u32, wanted: Wanted) -> Relation {
-        let relation = match (self.plain(a), self.plain(b)) {
-            (Some(a), Some(b)) => of_texts(a, b),
-            _ => match (self.compiled(a), self.compiled(b)) {
-                (Some(a), Some(b)) if wanted == Wanted::Relation => relate(a, b),
-                (Some(a), Some(b)) => inclusion(a, b),
-                _ => Relation { kind: Kind::None, witness: None },
-            },
-        };
-        match relation.kind {
-            Kind::Partial if wanted != Wanted::Relation => Relation::bare(Kind::None),
-            _ => relation,
+    /// One pair, as [`Index::decide_wave`] wants it.
+    fn relation(&self, a: u32, b: u32, share: usize, wanted: Wanted) -> (Option<Relation>, usize) {
+        if let (Some(a), Some(b)) = (self.plain(a), self.plain(b)) {
+            let relation = of_texts(a, b);
+            let is_wanted = relation.kind != Kind::Partial || wanted == Wanted::Relation;
+            return (Some(if is_wanted { relation } else { Relation::bare(Kind::None) }), 0);
         }
+        let (Some(a), Some(b)) = (self.compiled(a), self.compiled(b)) else {
+            return (Some(Relation::bare(Kind::None)), 0);
+        };
+        if share < LEAST && share < self.budget.states {
+            return (None, 0);
+        }
+        // What is kept is not part of the price, or the price would depend on who comes first.
+        let _ = (a.sample(), b.sample());
+        let fuel = Fuel::new(share);
+        let relation = match wanted {
+            Wanted::Relation => relate_within(a, b, &fuel),
+            _ => inclusion_within(a, b, &fuel),
+        };
+        let cut = fuel.is_empty() && matches!(relation.kind, Kind::Undecided(_));
+        ((!cut).then_some(relation), fuel.used())
     }
 
     /// All runs, with the places where they stand.
@@ -393,16 +505,19 @@ impl<'a> Index<'a> {
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
-                self.live.iter().for_each(|&b| candidates.add(a, b));
+                self.all_with(a, candidates);
                 continue;
             };
             hits.clear();
-            hits.extend_from_slice(&generic);
+            if candidates.pay(generic.len()) {
+                hits.extend_from_slice(&generic);
+            }
             for (at, _) in sample.char_indices() {
                 for literal in literals.prefixes(&sample[at..]) {
-                    hits.extend_from_slice(
-                        lists.get(literal as usize).copied().unwrap_or_default(),
-                    );
+                    let list = lists.get(literal as usize).copied().unwrap_or_default();
+                    if candidates.pay(list.len()) {
+                        hits.extend_from_slice(list);
+                    }
                 }
             }
             hits.sort_unstable();
@@ -414,11 +529,14 @@ impl<'a> Index<'a> {
                     candidates.count(b, 1);
                     continue;
                 }
-                let claims = b != a
-                    && (self.plain(b).is_some()
-                        || self
-                            .compiled(b)
-                            .is_some_and(|b| b.matcher().search_chars(&chars) != Outcome::None));
+                let may_claim = |compiled: &Compiled<'_>| {
+                    let steps = candidates.fuel.steps(CLAIM_STEPS);
+                    let (outcome, steps) = compiled.matcher().search_within(&chars, steps);
+                    candidates.fuel.spend_steps(steps);
+                    outcome != Outcome::None
+                };
+                let claims =
+                    b != a && (self.plain(b).is_some() || self.compiled(b).is_some_and(may_claim));
                 if claims {
                     *claimed += 1;
                     candidates.add(a, b);
@@ -493,6 +611,9 @@ impl<'a> Index<'a> {
         if !qualifies(common, before, next, true, true) {
             return;
         }
+        if !candidates.pay(a_owners.len().saturating_mul(b_owners.len())) {
+            return;
+        }
         let last = common.chars().next_back();
         for &a_owner in a_owners {
             let a_place = self.place(a_owner);
@@ -510,6 +631,13 @@ impl<'a> Index<'a> {
                     candidates.add(a_owner.pattern, b_owner.pattern);
                 }
             }
+        }
+    }
+
+    /// Makes candidates of all pairs with one pattern.
+    fn all_with(&self, at: u32, candidates: &mut Candidates) {
+        if candidates.pay(16 * self.live.len()) {
+            self.live.iter().for_each(|&other| candidates.add(at, other));
         }
     }
 
@@ -543,7 +671,7 @@ impl<'a> Index<'a> {
                         of_triple.entry(triple).or_default().push((at, roles));
                     }
                 }
-                None => self.live.iter().for_each(|&other| candidates.add(at, other)),
+                None => self.all_with(at, candidates),
             }
         }
         for (triple, list) in &of_triple {
@@ -551,6 +679,9 @@ impl<'a> Index<'a> {
             let (alike, either) =
                 if triple.2.is_some() { (FIRST | AFTER_UNDERSCORE, RESUMED) } else { (FIRST, 0) };
             for &(a, a_roles) in list.iter().filter(|&&(at, _)| is_unwritten(at)) {
+                if !candidates.pay(list.len()) {
+                    continue;
+                }
                 for &(b, b_roles) in list {
                     if a_roles & b_roles & alike != 0 || (a_roles | b_roles) & either != 0 {
                         candidates.add(a, b);
@@ -562,8 +693,9 @@ impl<'a> Index<'a> {
 }
 
 /// The candidates so far.
-#[derive(Default)]
 struct Candidates {
+    /// What may still be spent on looking for them.
+    fuel: Fuel,
     pairs: Vec<(u32, u32)>,
     sorted: usize,
     more: HashMap<u32, usize>,
@@ -571,6 +703,25 @@ struct Candidates {
 }
 
 impl Candidates {
+    fn new(total: usize) -> Self {
+        Self {
+            fuel: Fuel::new(total),
+            pairs: Vec::new(),
+            sorted: 0,
+            more: HashMap::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Pays for looking at so many pairs; if that cannot be paid they are left out.
+    fn pay(&mut self, pairs: usize) -> bool {
+        self.fuel.spend(pairs / 16);
+        if self.fuel.is_empty() {
+            self.left_out = self.left_out.saturating_add(pairs);
+        }
+        !self.fuel.is_empty()
+    }
+
     fn add(&mut self, a: u32, b: u32) {
         if a == b {
             return;
@@ -617,8 +768,8 @@ struct RunPlace<'a> {
 
 /// Whether text that two runs have in common has room for a landmark or a piece.
 ///
-/// `before` is the spelled character before it, if there is one, `next` the one after it; `resumes` says whether a landmark
-/// may begin with it after a gap, and `pieces` whether pieces count.
+/// `before` is the spelled character before it, if there is one, `next` the one after it; `resumes`
+/// says whether a landmark may begin with it after a gap, and `pieces` whether pieces count.
 pub(super) fn qualifies(
     common: &str,
     before: Option<char>,
@@ -658,7 +809,8 @@ pub(super) fn qualifies(
     }
 }
 
-/// Whether a run that ends in a gap must swallow an identifier of `more`, the text with which another run goes on.
+/// Whether a run that ends in a gap must swallow an identifier of `more`, the text with which
+/// another run goes on.
 fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
     let [Piece::Gap, Piece::Run(then), ..] = place.after else { return false };
     let mut previous = last;
@@ -808,7 +960,8 @@ struct Letters {
 
 /// The triples that an automaton can spell out; `None` if there are too many.
 fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
-    // Only of sets that are spelled out, so that they are small (a literal that ignores case is, too).
+    // Only of sets that are spelled out, so that they are small (a literal that ignores case is,
+    // too).
     let letters: Map<u32, Letters> = (0..program.len() as u32)
         .flat_map(|state| program.edges(state))
         .filter(|edge| edge.target != MATCH && edge.spelled)
@@ -843,7 +996,8 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
         let edges = program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled);
         edges.filter_map(|edge| letters.get(&edge.set).map(|letters| (edge.target, letters)))
     };
-    // Whether an identifier may end in a state: the match ends, or something is read that is no spelled word character.
+    // Whether an identifier may end in a state: the match ends, or something is read that is no
+    // spelled word character.
     let may_end = |state: u32| {
         program.edges(state).iter().any(|edge| {
             edge.target == MATCH
@@ -920,8 +1074,8 @@ pub(super) fn of_texts(a: &str, b: &str) -> Relation {
     Relation { kind: Kind::None, witness: None }
 }
 
-/// Writes a part down so that two parts of equal text after parsing are written alike: spans are left out, and groups without
-/// a number.
+/// Writes a part down so that two parts of equal text after parsing are written alike: spans are
+/// left out, and groups without a number.
 fn canonical(node: &Node, out: &mut Vec<u8>) {
     let number = |out: &mut Vec<u8>, n: u32| out.extend_from_slice(&n.to_le_bytes());
     let char_ = |out: &mut Vec<u8>, c: char| out.extend_from_slice(&(c as u32).to_le_bytes());
@@ -929,7 +1083,8 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
         let all = [Flags::IGNORE_CASE, Flags::MULTI_LINE, Flags::DOT_ALL, Flags::ASCII];
         out.push(all.iter().enumerate().map(|(bit, &flag)| u8::from(flags.has(flag)) << bit).sum());
     };
-    // No text in UTF-8 starts with such a byte, so that a pattern of plain text is written like no other.
+    // No text in UTF-8 starts with such a byte, so that a pattern of plain text is written like no
+    // other.
     out.push(0xFF);
     match &node.kind {
         NodeKind::Empty => out.push(0),

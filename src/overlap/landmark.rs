@@ -1,7 +1,7 @@
 //! The definition of a partial overlap, on one frame and two lists of matches.
 //!
-//! The product in `shared` finds a frame; this says, straight from the definition, whether it is one, and which text is shared.
-//! Uses `matcher`, `charset`.
+//! The product in `shared` finds a frame; this says, straight from the definition, whether it is
+//! one, and which text is shared. Uses `matcher`, `charset`.
 
 use super::charset::is_word;
 use super::matcher::Match;

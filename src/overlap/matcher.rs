@@ -1,14 +1,16 @@
 //! A matcher on the syntax tree, with CPython's meaning.
 //!
-//! It confirms witnesses, and runs what no automaton can: backreferences, conditionals, every atomic group. A backtracking
-//! machine in the way of CPython's `_sre.c`: ways that are left are on a stack of our own, so that a long text cannot exhaust the
-//! thread's; what a way changed is undone from a log. Steps are counted, and a search that needs more than
-//! [`MAX_STEPS`] gives up, which it says.
+//! It confirms witnesses, and runs what no automaton can: backreferences, conditionals, every
+//! atomic group. A backtracking machine in the way of CPython's `_sre.c`: ways that are left are on
+//! a stack of our own, so that a long text cannot exhaust the thread's; what a way changed is
+//! undone from a log. Steps are counted, and a search that needs more than [`MAX_STEPS`] gives up,
+//! which it says.
 //!
-//! Besides [`Matcher::search`], which finds what `re.search` finds, [`Matcher::all_matches`] goes every way that backtracking could go and
-//! lists all spans that the pattern can match, with the characters that it spells out on the way. A character that a
-//! backreference matches is not spelled out; nor is any that only a lookaround reads.
-//! Uses `pattern::ast` and `charset`; knows nothing of the automata.
+//! Besides [`Matcher::search`], which finds what `re.search` finds, [`Matcher::all_matches`] goes
+//! every way that backtracking could go and lists all spans that the pattern can match, with the
+//! characters that it spells out on the way. A character that a backreference matches is not
+//! spelled out; nor is any that only a lookaround reads. Uses `pattern::ast` and `charset`; knows
+//! nothing of the automata.
 
 use std::collections::HashSet;
 
@@ -21,6 +23,9 @@ pub const MAX_STEPS: u32 = 2_000_000;
 
 /// The most matches that are listed for one text.
 const MAX_MATCHES: usize = 20_000;
+
+/// The most characters of all of them.
+const MAX_CHARACTERS: usize = 1 << 22;
 
 /// The deepest nesting that is followed.
 const MAX_DEPTH: usize = 2_048;
@@ -119,39 +124,52 @@ impl Matcher {
 
     /// [`Matcher::search`] in a text that is already taken apart.
     pub fn search_chars(&self, text: &[char]) -> Outcome {
-        let mut machine = Machine::new(self, text);
+        self.search_within(text, MAX_STEPS).0
+    }
+
+    /// [`Matcher::search_chars`] in at most `most` steps, and how many it took.
+    pub(crate) fn search_within(&self, text: &[char], most: u32) -> (Outcome, u32) {
+        let mut machine = Machine::new(self, text, most);
         for start in 0..=text.len() {
             machine.reset();
             if let Some(end) = machine.run(0, start, &mut |_, _| true) {
-                return Outcome::Match(start, end);
+                return (Outcome::Match(start, end), machine.steps);
             }
             if machine.exhausted() {
-                return Outcome::GaveUp;
+                return (Outcome::GaveUp, machine.steps);
             }
         }
-        Outcome::None
+        (Outcome::None, machine.steps)
     }
 
-    /// All ways to match anywhere in `text`, by start; `None` if there are too many or it takes too long.
+    /// All ways to match anywhere in `text`, by start; `None` if there are too many or it takes too
+    /// long.
     pub fn all_matches(&self, text: &[char]) -> Option<Vec<Match>> {
-        let mut machine = Machine::new(self, text);
+        self.matches_within(text, MAX_STEPS).0
+    }
+
+    /// [`Matcher::all_matches`] in at most `most` steps, and how many it took.
+    pub(crate) fn matches_within(&self, text: &[char], most: u32) -> (Option<Vec<Match>>, u32) {
+        let mut machine = Machine::new(self, text, most);
         let mut seen = HashSet::new();
         let mut found = Vec::new();
+        let mut characters = 0;
         for start in 0..=text.len() {
             machine.reset();
             machine.run(0, start, &mut |end, marks| {
                 let spelled = marks.get(start..end).unwrap_or_default().to_vec();
                 let one = Match { start, end, spelled };
                 if seen.insert(one.clone()) {
+                    characters += one.spelled.len();
                     found.push(one);
                 }
-                seen.len() > MAX_MATCHES
+                found.len() > MAX_MATCHES || characters > MAX_CHARACTERS
             });
-            if machine.exhausted() || found.len() > MAX_MATCHES {
-                return None;
+            if machine.exhausted() || found.len() > MAX_MATCHES || characters > MAX_CHARACTERS {
+                return (None, machine.steps);
             }
         }
-        Some(found)
+        (Some(found), machine.steps)
     }
 
     fn set(&mut self, set: CharSet, spelled: bool) {
@@ -191,7 +209,8 @@ impl Matcher {
                 self.emit(body, depth + 1);
                 self.ops.push(Op::End);
                 let next = self.ops.len();
-                // The parser lets only bodies of fixed width through; any other would match nowhere.
+                // The parser lets only bodies of fixed width through; any other would match
+                // nowhere.
                 self.fill(hole, width.map_or(Op::Fail, |width| Op::Look(*look, width, next)));
             }
             NodeKind::Capture(group, body) => {
@@ -321,10 +340,11 @@ struct Machine<'a> {
     marks: Vec<bool>,
     looking: usize,
     steps: u32,
+    most: u32,
 }
 
 impl<'a> Machine<'a> {
-    fn new(matcher: &'a Matcher, text: &'a [char]) -> Self {
+    fn new(matcher: &'a Matcher, text: &'a [char], most: u32) -> Self {
         Self {
             matcher,
             text,
@@ -334,7 +354,8 @@ impl<'a> Machine<'a> {
             changes: Vec::new(),
             marks: vec![false; text.len()],
             looking: 0,
-            steps: if matcher.too_deep { MAX_STEPS } else { 0 },
+            steps: if matcher.too_deep { most } else { 0 },
+            most,
         }
     }
 
@@ -346,7 +367,7 @@ impl<'a> Machine<'a> {
     }
 
     fn exhausted(&self) -> bool {
-        self.steps >= MAX_STEPS
+        self.steps >= self.most
     }
 
     fn set_slot(&mut self, slot: usize, value: Option<usize>) {
@@ -385,8 +406,8 @@ impl<'a> Machine<'a> {
         self.ways.push(Way { pc, pos, undo: self.changes.len() });
     }
 
-    /// Runs from `pc` at `pos` until an `End`, and gives the place there. `found` is asked whether that will do; if not, the
-    /// other ways are gone too.
+    /// Runs from `pc` at `pos` until an `End`, and gives the place there. `found` is asked whether
+    /// that will do; if not, the other ways are gone too.
     fn run(
         &mut self,
         pc: usize,

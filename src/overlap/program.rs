@@ -1,23 +1,24 @@
 //! From the syntax tree to an automaton.
 //!
-//! First the tree is **lowered** to [`Re`], a small language of regular expressions with lookarounds, in which atomic groups
-//! and possessive repeats are rewritten away. Then a **program** is made of it: Thompson's construction
-//! (*Regular expression search algorithm*, 1968), with the empty moves taken out, so that a state has one edge for each character set that
-//! can be read next, and an edge may have **conditions** (`\b`, a lookahead, …) that hold at the place before the character.
-//! A state is thus a place after a character (or the start of the pattern or of a lookaround's body); bodies are parts of
-//! the same automaton.
+//! First the tree is **lowered** to [`Re`], a small language of regular expressions with
+//! lookarounds, in which atomic groups and possessive repeats are rewritten away. Then a
+//! **program** is made of it: Thompson's construction (*Regular expression search algorithm*,
+//! 1968), with the empty moves taken out, so that a state has one edge for each character set that
+//! can be read next, and an edge may have **conditions** (`\b`, a lookahead, …) that hold at the
+//! place before the character. A state is thus a place after a character (or the start of the
+//! pattern or of a lookaround's body); bodies are parts of the same automaton.
 //!
 //! # What is exact
 //! Everything regular. With `R` for what follows inside the same atomic group:
 //! - `(?>A|B)` is `(?>A)|(?!A)(?>B)`;
-//! - `(?>X*)` is `(?>X)*(?!X)`, and `X*+` is that too; with an `R` that can fail, and an `X` of fixed width,
-//!   `(?>X*R)` is `(?:X(?=X*R))*(?!XX*R)(?>R)` and `(?>X*?R)` is `(?:(?!R)X)*(?>R)`;
+//! - `(?>X*)` is `(?>X)*(?!X)`, and `X*+` is that too; with an `R` that can fail, and an `X` of
+//!   fixed width, `(?>X*R)` is `(?:X(?=X*R))*(?!XX*R)(?>R)` and `(?>X*?R)` is `(?:(?!R)X)*(?>R)`;
 //! - `(?>XR)` is `(?>X)(?>R)` where `X` has a fixed width.
 //!
-//! Backreferences, conditionals and the other atomic groups are approximated: from above where the pattern's claims
-//! are to be a superset ([`Side::Over`]), from below in the other case, and the other way round inside a negative
-//! lookaround. [`Program::inexact`] says so.
-//! Uses `pattern::ast`, `charset`, `alphabet`.
+//! Backreferences, conditionals and the other atomic groups are approximated: from above where the
+//! pattern's claims are to be a superset ([`Side::Over`]), from below in the other case, and the
+//! other way round inside a negative lookaround. [`Program::inexact`] says so. Uses `pattern::ast`,
+//! `charset`, `alphabet`.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -31,13 +32,17 @@ use crate::pattern::ast::{Assertion, Ast, Flags, Node, NodeKind, Repeat, RepeatK
 pub(crate) const SPELLED_CLASS: usize = 16;
 
 /// The most places and edges of one automaton.
-const MAX_SIZE: u64 = 1 << 20;
+pub(crate) const MAX_SIZE: u64 = 1 << 20;
 
 /// The deepest nesting that is followed.
 const MAX_DEPTH: usize = 2_048;
 
 /// The most repeats that are written out one by one inside an atomic group.
 const MAX_UNROLLED: u32 = 64;
+
+/// The most parts of atomic groups that are looked at for one pattern: an exact form may double
+/// with each branch.
+const MAX_ATOMICS: u32 = 50_000;
 
 /// The target of an edge that ends a match.
 pub(crate) const MATCH: u32 = u32::MAX;
@@ -116,18 +121,22 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles a pattern.
-    pub(crate) fn new(ast: &Ast, side: Side) -> Result<Self, Reason> {
-        let mut lowering = Lowering::default();
+    /// Compiles a pattern to an automaton of at most `limit` places and edges, [`MAX_SIZE`] or
+    /// less.
+    pub(crate) fn new(ast: &Ast, side: Side, limit: u64) -> Result<Self, Reason> {
+        if leaves(&ast.root, 0) > limit {
+            return Err(Reason::Bound(Bound::Size));
+        }
+        let mut lowering = Lowering::new(limit);
         let re = lowering.node(&ast.root, side, 0)?;
-        let mut program = Builder::default().finish(&re, lowering.sets)?;
+        let mut program = Builder::new(limit).finish(&re, lowering.sets)?;
         program.inexact = lowering.inexact;
         Ok(program)
     }
 
     /// The automaton that claims every frame that has a character of `set`.
     pub(crate) fn of_set(set: CharSet) -> Result<Self, Reason> {
-        Builder::default().finish(&Re::set(0, false), vec![set])
+        Builder::new(MAX_SIZE).finish(&Re::set(0, false), vec![set])
     }
 
     /// The edges from a state.
@@ -146,8 +155,9 @@ impl Program {
         self.distances.get(state as usize).copied().unwrap_or(u32::MAX)
     }
 
-    /// A state that can do all that this one can, and more: in `x{0,50}` the one after the first round is better than
-    /// those after the others. A place of a product that differs from one already met only by a worse state leads to nothing new.
+    /// A state that can do all that this one can, and more: in `x{0,50}` the one after the first
+    /// round is better than those after the others. A place of a product that differs from one
+    /// already met only by a worse state leads to nothing new.
     pub(crate) fn better(&self, state: u32) -> Option<u32> {
         self.betters.get(state as usize).copied().filter(|&better| better != u32::MAX)
     }
@@ -191,6 +201,11 @@ impl Program {
         distances
     }
 
+    /// How many places and edges it has.
+    pub(crate) fn size(&self) -> u64 {
+        (self.states.len() + self.edges.len()) as u64
+    }
+
     /// How many states it has.
     pub(crate) fn len(&self) -> usize {
         self.states.len()
@@ -209,6 +224,23 @@ impl Program {
     /// Whether a match can end in a state whatever follows.
     pub(crate) fn accepts(&self, state: u32) -> bool {
         self.edges(state).iter().any(|edge| edge.target == MATCH && !edge.is_conditional())
+    }
+}
+
+/// How many places an automaton needs at least: nothing is built for a pattern that cannot fit.
+fn leaves(node: &Node, depth: usize) -> u64 {
+    if depth > MAX_DEPTH {
+        return 0;
+    }
+    match &node.kind {
+        NodeKind::Literal(..) | NodeKind::Dot(_) | NodeKind::Class(..) => 1,
+        NodeKind::Concat(parts) | NodeKind::Alternation(parts) => {
+            parts.iter().map(|part| leaves(part, depth + 1)).sum()
+        }
+        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Look(_, body) => {
+            leaves(body, depth + 1)
+        }
+        _ => 0,
     }
 }
 
@@ -305,8 +337,8 @@ impl Re {
 }
 
 /// The first way from the syntax tree to the automaton: to [`Re`].
-#[derive(Default)]
 struct Lowering {
+    limits: Limits,
     sets: Vec<CharSet>,
     ids: HashMap<CharSet, u32>,
     /// What each capturing group matches, for approximating backreferences.
@@ -314,7 +346,30 @@ struct Lowering {
     inexact: Option<Reason>,
 }
 
+/// How large an expression may grow.
+struct Limits {
+    size: u64,
+    /// How many more parts of atomic groups are looked at.
+    atomics: u32,
+}
+
+impl Limits {
+    fn fits(&self, re: Rc<Re>) -> Option<Rc<Re>> {
+        (re.size <= self.size).then_some(re)
+    }
+}
+
 impl Lowering {
+    fn new(limit: u64) -> Self {
+        Self {
+            limits: Limits { size: limit, atomics: MAX_ATOMICS },
+            sets: Vec::new(),
+            ids: HashMap::new(),
+            groups: HashMap::new(),
+            inexact: None,
+        }
+    }
+
     fn set(&mut self, set: CharSet, spelled: bool) -> Rc<Re> {
         let next = self.sets.len() as u32;
         let id = if let Some(&id) = self.ids.get(&set) {
@@ -325,10 +380,6 @@ impl Lowering {
             next
         };
         Re::set(id, spelled)
-    }
-
-    fn sized(re: Rc<Re>) -> Result<Rc<Re>, Reason> {
-        if re.size > MAX_SIZE { Err(Reason::Bound(Bound::Size)) } else { Ok(re) }
     }
 
     fn node(&mut self, node: &Node, side: Side, depth: usize) -> Result<Rc<Re>, Reason> {
@@ -376,7 +427,7 @@ impl Lowering {
                 let before = self.inexact.clone();
                 let re = self.node(body, side, depth + 1)?;
                 let exact = if self.inexact == before {
-                    atomic(std::slice::from_ref(&re), 0)?
+                    atomic(std::slice::from_ref(&re), 0, &mut self.limits)
                 } else {
                     None
                 };
@@ -413,7 +464,7 @@ impl Lowering {
                 }
             }
         };
-        Self::sized(re)
+        self.limits.fits(re).ok_or(Reason::Bound(Bound::Size))
     }
 
     fn or_approximate(&mut self, exact: Option<Rc<Re>>, plain: Rc<Re>, side: Side) -> Rc<Re> {
@@ -447,7 +498,7 @@ impl Lowering {
             return Ok(if repeat.max == Some(0) { Re::empty() } else { plain });
         }
         // CPython makes each round atomic by itself; then as many as there can be.
-        let exact = match atomic(std::slice::from_ref(body), 0)? {
+        let exact = match atomic(std::slice::from_ref(body), 0, &mut self.limits) {
             Some(round) if self.inexact.as_ref() == before && !body.nullable => {
                 Some(Re::concat(vec![
                     Re::repeat(repeat.min, Some(repeat.min), round.clone()),
@@ -508,20 +559,18 @@ fn as_many(round: &Rc<Re>, plain: &Rc<Re>, max: Option<u32>, rest: &Rc<Re>) -> R
     }
 }
 
-/// An atomic group around the parts of `seq`, one after the other, without atomic groups; `None` where no
-/// exact form is known.
-fn atomic(seq: &[Rc<Re>], depth: usize) -> Result<Option<Rc<Re>>, Reason> {
-    if depth > MAX_DEPTH {
-        return Err(Reason::Bound(Bound::Depth));
+/// An atomic group around the parts of `seq`, one after the other, without atomic groups; `None`
+/// where no exact form is known, or it would be too large.
+fn atomic(seq: &[Rc<Re>], depth: usize, limits: &mut Limits) -> Option<Rc<Re>> {
+    limits.atomics = limits.atomics.saturating_sub(1 + seq.len() as u32);
+    if depth > MAX_DEPTH || limits.atomics == 0 {
+        return None;
     }
-    let Some((first, rest)) = seq.split_first() else { return Ok(Some(Re::empty())) };
+    let Some((first, rest)) = seq.split_first() else { return Some(Re::empty()) };
     if !rest.is_empty() && first.width.is_some() {
-        let (Some(head), Some(tail)) =
-            (atomic(std::slice::from_ref(first), depth + 1)?, atomic(rest, depth + 1)?)
-        else {
-            return Ok(None);
-        };
-        return Ok(Some(Lowering::sized(Re::concat(vec![head, tail]))?));
+        let head = atomic(std::slice::from_ref(first), depth + 1, limits)?;
+        let tail = atomic(rest, depth + 1, limits)?;
+        return limits.fits(Re::concat(vec![head, tail]));
     }
     let re = match &first.kind {
         Kind::Empty | Kind::Fail | Kind::Set { .. } | Kind::Assert(_) | Kind::Look { .. } => {
@@ -529,7 +578,7 @@ fn atomic(seq: &[Rc<Re>], depth: usize) -> Result<Option<Rc<Re>>, Reason> {
         }
         Kind::Concat(parts) => {
             let all: Vec<_> = parts.iter().chain(rest).cloned().collect();
-            return atomic(&all, depth + 1);
+            return atomic(&all, depth + 1, limits);
         }
         Kind::Alternation(parts) => {
             let mut branches = Vec::with_capacity(parts.len());
@@ -537,42 +586,38 @@ fn atomic(seq: &[Rc<Re>], depth: usize) -> Result<Option<Rc<Re>>, Reason> {
             for part in parts {
                 let mut all = vec![part.clone()];
                 all.extend(rest.iter().cloned());
-                let Some(branch) = atomic(&all, depth + 1)? else { return Ok(None) };
+                let branch = atomic(&all, depth + 1, limits)?;
                 let mut whole = Vec::new();
                 if !failed.is_empty() {
                     whole.push(Re::ahead(true, Re::new(Kind::Alternation(failed.clone()))));
                 }
                 whole.push(branch);
-                branches.push(Lowering::sized(Re::concat(whole))?);
+                branches.push(limits.fits(Re::concat(whole))?);
                 failed.push(Re::concat(all));
             }
             Re::new(Kind::Alternation(branches))
         }
         Kind::Repeat { min, max, lazy, body } => {
-            match atomic_repeat(*min, *max, *lazy, body, rest, depth)? {
-                Some(re) => re,
-                None => return Ok(None),
-            }
+            atomic_repeat((*min, *max, *lazy), body, rest, depth, limits)?
         }
     };
-    Ok(Some(Lowering::sized(re)?))
+    limits.fits(re)
 }
 
 /// [`atomic`] for a repeat and what follows it.
 fn atomic_repeat(
-    min: u32,
-    max: Option<u32>,
-    lazy: bool,
+    (min, max, lazy): (u32, Option<u32>, bool),
     body: &Rc<Re>,
     rest: &[Rc<Re>],
     depth: usize,
-) -> Result<Option<Rc<Re>>, Reason> {
+    limits: &mut Limits,
+) -> Option<Rc<Re>> {
     if body.nullable {
-        return Ok(None);
+        return None;
     }
     if min > 0 {
         if min > MAX_UNROLLED {
-            return Ok(None);
+            return None;
         }
         let mut all = vec![body.clone(); min as usize];
         if max != Some(min) {
@@ -580,29 +625,26 @@ fn atomic_repeat(
             all.push(Re::new(Kind::Repeat { min: 0, max, lazy, body: body.clone() }));
         }
         all.extend(rest.iter().cloned());
-        return atomic(&all, depth + 1);
+        return atomic(&all, depth + 1, limits);
     }
-    let (Some(round), Some(tail)) =
-        (atomic(std::slice::from_ref(body), depth + 1)?, atomic(rest, depth + 1)?)
-    else {
-        return Ok(None);
-    };
+    let round = atomic(std::slice::from_ref(body), depth + 1, limits)?;
+    let tail = atomic(rest, depth + 1, limits)?;
     let rest = Re::concat(rest.to_vec());
     if rest.total {
         // Whatever round is taken, the rest follows: no way back is ever used.
-        return Ok(Some(if lazy { tail } else { as_many(&round, body, max, &tail) }));
+        return Some(if lazy { tail } else { as_many(&round, body, max, &tail) });
     }
     if body.width.is_none() {
-        return Ok(None);
+        return None;
     }
     if lazy {
         let more = Re::concat(vec![Re::ahead(true, rest), round]);
-        return Ok(Some(Re::concat(vec![Re::repeat(0, max, more), tail])));
+        return Some(Re::concat(vec![Re::repeat(0, max, more), tail]));
     }
     let then =
         |rounds: Option<u32>| Re::concat(vec![Re::repeat(0, rounds, body.clone()), rest.clone()]);
     let stop = |rounds: Option<u32>| Re::ahead(true, Re::concat(vec![body.clone(), then(rounds)]));
-    Ok(match max {
+    match max {
         None => Some(Re::concat(vec![
             Re::repeat(0, None, Re::concat(vec![round, Re::ahead(false, then(None))])),
             stop(None),
@@ -611,7 +653,7 @@ fn atomic_repeat(
         Some(max) if max <= MAX_UNROLLED => {
             let mut all = tail.clone();
             for left in 0..max {
-                all = Lowering::sized(Re::new(Kind::Alternation(vec![
+                all = limits.fits(Re::new(Kind::Alternation(vec![
                     Re::concat(vec![round.clone(), Re::ahead(false, then(Some(left))), all]),
                     Re::concat(vec![stop(Some(left)), tail.clone()]),
                 ])))?;
@@ -619,7 +661,7 @@ fn atomic_repeat(
             Some(all)
         }
         Some(_) => None,
-    })
+    }
 }
 
 /// A node of Thompson's automaton.
@@ -633,8 +675,8 @@ enum Inst {
 }
 
 /// The second way: from [`Re`] to the automaton.
-#[derive(Default)]
 struct Builder {
+    limit: u64,
     insts: Vec<Inst>,
     behinds: Vec<u32>,
     /// Bodies that are already there, by the address of their expression.
@@ -644,6 +686,16 @@ struct Builder {
 }
 
 impl Builder {
+    fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            insts: Vec::new(),
+            behinds: Vec::new(),
+            bodies: HashMap::new(),
+            betters: Vec::new(),
+        }
+    }
+
     fn push(&mut self, inst: Inst) -> u32 {
         self.insts.push(inst);
         self.insts.len() as u32 - 1
@@ -651,7 +703,7 @@ impl Builder {
 
     /// Adds `re` in front of `next`; returns where it starts.
     fn emit(&mut self, re: &Rc<Re>, next: u32) -> Result<u32, Reason> {
-        if self.insts.len() as u64 > 2 * MAX_SIZE {
+        if self.insts.len() as u64 > 2 * self.limit {
             return Err(Reason::Bound(Bound::Size));
         }
         Ok(match &re.kind {
@@ -762,10 +814,11 @@ impl Builder {
             seen_with.clear();
             while let Some((inst, list)) = stack.pop() {
                 work += 1;
-                if work > 4 * MAX_SIZE {
+                if work > 4 * self.limit.max(1 << 10) {
                     return Err(Reason::Bound(Bound::Size));
                 }
-                // Without conditions the stamp is enough, and a way with conditions to the same node adds nothing.
+                // Without conditions the stamp is enough, and a way with conditions to the same
+                // node adds nothing.
                 match seen.get_mut(inst as usize) {
                     Some(stamp) if *stamp == state => continue,
                     Some(stamp) if list == 0 => *stamp = state,

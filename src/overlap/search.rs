@@ -1,10 +1,11 @@
-//! What the two product searches have in common: the places still to be looked at, and how a search ends.
+//! What the two product searches have in common: the places still to be looked at, and how a search
+//! ends.
 //!
-//! The search is A* (Hart, Nilsson, Raphael, *A formal basis for the heuristic determination of minimum cost paths*, 1968) with
-//! characters as steps. What is surely still to come, the least that a pattern needs to end its match, never
-//! overrates and falls by one a character at most, so the first frame found is a shortest; and the many places that only a longer frame
-//! would reach are never looked at.
-//! Uses `alphabet`, `hash`.
+//! The search is A* (Hart, Nilsson, Raphael, *A formal basis for the heuristic determination of
+//! minimum cost paths*, 1968) with characters as steps. What is surely still to come, the least
+//! that a pattern needs to end its match, never overrates and falls by one a character at most, so
+//! the first frame found is a shortest; and the many places that only a longer frame would reach
+//! are never looked at. Uses `alphabet`, `hash`.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasherDefault, Hash};
@@ -24,8 +25,8 @@ pub(crate) enum Found {
     Unknown(Reason),
 }
 
-/// How often a place may be met by another way where the automata are approximations: the frame that confirms may not be
-/// the first to lead there.
+/// How often a place may be met by another way where the automata are approximations: the frame
+/// that confirms may not be the first to lead there.
 const VISITS: u8 = 16;
 
 /// A place that was met.
@@ -66,7 +67,7 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         }
     }
 
-    /// How many places were met.
+    /// How many places were met; each costs its caller at least one unit of fuel.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -76,8 +77,8 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         self.entries.get(number as usize).map_or(0, |entry| entry.length)
     }
 
-    /// Meets a place one character after another, from which at least `rest` more characters are needed; `u32::MAX` for one that
-    /// leads nowhere.
+    /// Meets a place one character after another, from which at least `rest` more characters are
+    /// needed; `u32::MAX` for one that leads nowhere.
     pub(crate) fn push(&mut self, node: N, parent: u32, symbol: Symbol, rest: u32) {
         if rest == u32::MAX {
             return;

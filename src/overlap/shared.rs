@@ -1,14 +1,16 @@
-//! Shared text: is there a frame with an A-match and a B-match that share a landmark, or a piece of an identifier?
+//! Shared text: is there a frame with an A-match and a B-match that share a landmark, or a piece of
+//! an identifier?
 //!
-//! A product of both patterns, each nondeterministic and in one of three modes (before, in, after its match), and a small
-//! automaton, the [`Phase`], that follows one landmark or one piece. Which one that is, is guessed: the definition
-//! speaks of the *last* shared landmark, and asks that nothing is swallowed after it, so it is the same to say that there is *some*
-//! shared landmark after which nothing is swallowed. The first frame found is a shortest.
-//! Uses `walk`, `search`.
+//! A product of both patterns, each nondeterministic and in one of three modes (before, in, after
+//! its match), and a small automaton, the [`Phase`], that follows one landmark or one piece. Which
+//! one that is, is guessed: the definition speaks of the *last* shared landmark, and asks that
+//! nothing is swallowed after it, so it is the same to say that there is *some* shared landmark
+//! after which nothing is swallowed. The first frame found is a shortest. Uses `walk`, `search`.
 
 use std::hash::{Hash, Hasher};
 
 use super::alphabet::{Alphabet, Mask};
+use super::fuel::Fuel;
 use super::guard::Guard;
 use super::program::{MATCH, Program};
 use super::search::{Found, Frontier};
@@ -112,16 +114,16 @@ struct Letter {
 
 /// Looks for a shortest frame with a landmark or a piece that both patterns share.
 ///
-/// `check`, `unsure` and `budget` are as in [`super::include::difference`].
+/// `check`, `unsure` and `fuel` are as in [`super::include::difference`].
 pub(crate) fn shared(
     a: &Program,
     b: &Program,
     alphabet: &Alphabet,
-    budget: usize,
+    fuel: &Fuel,
     unsure: &Reason,
     check: &mut dyn FnMut(&str) -> bool,
 ) -> Found {
-    let mut walkers = [Walker::new(a, alphabet, 0), Walker::new(b, alphabet, 1)];
+    let mut walkers = [Walker::new(a, alphabet, 0, fuel), Walker::new(b, alphabet, 1, fuel)];
     let exact = a.inexact.is_none() && b.inexact.is_none();
     let half = Half { state: BEFORE, guard: Guard::TRUE, context: 0, bits: 0 };
     let first = Node { prev: START, phase: Phase::None, a: half, b: half };
@@ -129,16 +131,16 @@ pub(crate) fn shared(
     let (mut a_moves, mut b_moves, mut phases) = (Vec::new(), Vec::new(), Vec::new());
     let mut refused = 0;
     while let Some((number, node)) = frontier.pop() {
-        if frontier.len() + walkers[0].size() + walkers[1].size() > budget {
-            return Found::Unknown(Reason::Bound(Bound::States));
-        }
-        if walkers.iter().any(|walker| walker.guards.overflow) {
-            return Found::Unknown(Reason::Bound(Bound::Lookarounds));
+        if let Some(bound) = bound(&walkers) {
+            return Found::Unknown(bound);
         }
         if node.phase.is_enough()
             && ends(&mut walkers[0], node.a, node.prev)
             && ends(&mut walkers[1], node.b, node.prev)
         {
+            if let Some(bound) = bound(&walkers) {
+                return Found::Unknown(bound);
+            }
             let text = frontier.text(number, alphabet);
             if check(&text) {
                 return Found::Yes(text);
@@ -167,6 +169,10 @@ pub(crate) fn shared(
                 continue;
             }
             moves(&mut walkers[1], node.b, place(node.b), node.phase, &mut b_moves);
+            fuel.spend(1 + a_moves.len() * b_moves.len());
+            if fuel.is_empty() {
+                break;
+            }
             for &a_move in &a_moves {
                 for &b_move in &b_moves {
                     follow(node, letter, a_move, b_move, &mut phases);
@@ -192,7 +198,22 @@ pub(crate) fn shared(
             }
         }
     }
-    if refused > 0 { Found::Unknown(unsure.clone()) } else { Found::No }
+    match bound(&walkers) {
+        Some(bound) => Found::Unknown(bound),
+        None if refused > 0 => Found::Unknown(unsure.clone()),
+        None => Found::No,
+    }
+}
+
+/// The bound that was met, if one was.
+fn bound(walkers: &[Walker<'_>; 2]) -> Option<Reason> {
+    if walkers[0].fuel.is_empty() {
+        Some(Reason::Bound(Bound::States))
+    } else if walkers.iter().any(|walker| walker.guards.overflow) {
+        Some(Reason::Bound(Bound::Lookarounds))
+    } else {
+        None
+    }
 }
 
 /// Whether a place is known that can do all that this one can.
@@ -337,6 +358,7 @@ fn moves(walker: &mut Walker<'_>, half: Half, place: Place, phase: Phase, moves:
     };
     let only_spelled = matches!(phase, Phase::Piece(_) | Phase::Pieced);
     let program = walker.program;
+    walker.fuel.spend(program.edges(state).len());
     for edge in program.edges(state) {
         let ends = edge.target == MATCH;
         if ends && half.state == BEFORE {

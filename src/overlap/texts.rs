@@ -1,9 +1,10 @@
 //! A sorted list of texts, and which of them begin, or are the beginning of, another text.
 //!
-//! Does the work of the output links of Aho and Corasick's automaton (*Efficient string matching: an aid to bibliographic
-//! search*, 1975): the list's texts that are prefixes of some text `x` form a chain, which starts at the last one that is not after
-//! `x` in the order and goes from each text to its longest proper prefix in the list. One binary search a place
-//! instead of an automaton that would have a node for every byte. Uses `hash`.
+//! Does the work of the output links of Aho and Corasick's automaton (*Efficient string matching:
+//! an aid to bibliographic search*, 1975): the list's texts that are prefixes of some text `x` form
+//! a chain, which starts at the last one that is not after `x` in the order and goes from each text
+//! to its longest proper prefix in the list. One binary search a place instead of an automaton that
+//! would have a node for every byte. Uses `hash`.
 
 use std::ops::Range;
 

@@ -1,16 +1,19 @@
 //! One pattern's automaton, walked along a frame.
 //!
-//! A place in a frame is seen from the left as the kind of the previous character and, for each lookbehind, the states
-//! that its body has reached (its *context*); from the right as the next character. The context runs forward beside
-//! the frame and is deterministic: a body is started anew at every place, and a lookbehind holds where its body ends. A lookahead
-//! inside a lookbehind's body may still ask something of the text to come, so each of its states carries a [`Guard`].
+//! A place in a frame is seen from the left as the kind of the previous character and, for each
+//! lookbehind, the states that its body has reached (its *context*); from the right as the next
+//! character. The context runs forward beside the frame and is deterministic: a body is started
+//! anew at every place, and a lookbehind holds where its body ends. A lookahead inside a
+//! lookbehind's body may still ask something of the text to come, so each of its states carries a
+//! [`Guard`].
 //!
 //! Every formula handed out after a step is about the text **after** the character that was read.
-//! Uses `program`, `alphabet`, `guard`.
+//! Uses `program`, `alphabet`, `guard`, `fuel`.
 
 use std::rc::Rc;
 
 use super::alphabet::{Alphabet, Symbol};
+use super::fuel::{FORMULA, Fuel};
 use super::guard::{Guard, Guards};
 use super::hash::Map;
 use super::program::{Cond, Edge, MATCH, Program};
@@ -47,7 +50,8 @@ pub(crate) type Context = u32;
 /// States with the condition under which they were reached, by state.
 pub(crate) type Threads = Vec<(u32, Guard)>;
 
-/// A place between two characters: the bits of the one, the context, and the other (`None` at the frame's end).
+/// A place between two characters: the bits of the one, the context, and the other (`None` at the
+/// frame's end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     pub(crate) prev: Prev,
@@ -68,9 +72,10 @@ struct Behind {
 #[derive(Debug)]
 pub(crate) struct Walker<'a> {
     pub(crate) program: &'a Program,
+    pub(crate) fuel: &'a Fuel,
     alphabet: &'a Alphabet,
     side: usize,
-    pub(crate) guards: Guards,
+    pub(crate) guards: Guards<'a>,
     contexts: Vec<Rc<Vec<Threads>>>,
     context_numbers: Map<Rc<Vec<Threads>>, Context>,
     behinds: Map<Place, Rc<Behind>>,
@@ -81,24 +86,25 @@ pub(crate) struct Walker<'a> {
 
 impl<'a> Walker<'a> {
     /// A walker for side 0 or 1 of the pair that the alphabet was made for.
-    pub(crate) fn new(program: &'a Program, alphabet: &'a Alphabet, side: usize) -> Self {
+    pub(crate) fn new(
+        program: &'a Program,
+        alphabet: &'a Alphabet,
+        side: usize,
+        fuel: &'a Fuel,
+    ) -> Self {
         let empty = Rc::new(vec![Threads::new(); program.behinds.len()]);
         Self {
             program,
+            fuel,
             alphabet,
             side,
-            guards: Guards::new(),
+            guards: Guards::new(fuel),
             contexts: vec![empty.clone()],
             context_numbers: Map::from_iter([(empty, 0)]),
             behinds: Map::default(),
             steps: Map::default(),
             settled: None,
         }
-    }
-
-    /// How many formulas and contexts were made: what counts against the budget.
-    pub(crate) fn size(&self) -> usize {
-        self.guards.len() + self.contexts.len() * self.program.behinds.len()
     }
 
     /// The symbols that an edge reads.
@@ -116,13 +122,15 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Under which condition on the text after the next character an edge's conditions hold at a place.
+    /// Under which condition on the text after the next character an edge's conditions hold at a
+    /// place.
     pub(crate) fn opens(&mut self, edge: &Edge, place: Place) -> Guard {
         if !edge.is_conditional() {
             return Guard::TRUE;
         }
         let program = self.program;
         let mut all = Guard::TRUE;
+        self.fuel.spend(FORMULA * program.conds(edge).len());
         for &cond in program.conds(edge) {
             let guard = self.cond(cond, place);
             all = self.guards.and(all, guard);
@@ -171,7 +179,8 @@ impl<'a> Walker<'a> {
         if holds { Guard::TRUE } else { Guard::FALSE }
     }
 
-    /// A formula after the next character of a place was read; at the frame's end, whether it holds.
+    /// A formula after the next character of a place was read; at the frame's end, whether it
+    /// holds.
     pub(crate) fn step(&mut self, guard: Guard, place: Place) -> Guard {
         if guard == Guard::TRUE || guard == Guard::FALSE {
             return guard;
@@ -182,6 +191,10 @@ impl<'a> Walker<'a> {
         }
         let (state, high, low) = self.guards.parts(guard);
         let program = self.program;
+        self.fuel.spend(FORMULA + program.edges(state).len());
+        if self.fuel.is_empty() {
+            return Guard::FALSE;
+        }
         let mut holds = Guard::FALSE;
         for edge in program.edges(state) {
             if edge.target != MATCH && !self.reads(edge, place) {
@@ -214,6 +227,7 @@ impl<'a> Walker<'a> {
         }
         let program = self.program;
         let context = self.contexts.get(place.context as usize).cloned().unwrap_or_default();
+        self.fuel.spend(FORMULA * (1 + program.behinds.len()));
         self.settled = Some((place, Vec::new()));
         let mut next = Vec::with_capacity(program.behinds.len());
         // A body inside another comes first, so what the other asks of it is settled.
@@ -241,8 +255,8 @@ impl<'a> Walker<'a> {
         behind
     }
 
-    /// All states after the next character of a place, from all of `threads`, and under which condition one of them matched
-    /// at the place itself.
+    /// All states after the next character of a place, from all of `threads`, and under which
+    /// condition one of them matched at the place itself.
     pub(crate) fn step_threads(
         &mut self,
         threads: &[(u32, Guard)],
@@ -255,6 +269,10 @@ impl<'a> Walker<'a> {
             let guard = self.step(guard, place);
             if guard == Guard::FALSE {
                 continue;
+            }
+            self.fuel.spend(1 + program.edges(state).len());
+            if self.fuel.is_empty() {
+                break;
             }
             for edge in program.edges(state) {
                 if edge.target != MATCH && !self.reads(edge, place) {

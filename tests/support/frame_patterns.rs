@@ -40,7 +40,8 @@ const SYLLABLES: &[&str] = &[
     "wex", "zo",
 ];
 
-/// The vocabulary: it grows with the square root of the text, as that of real programs does (Heaps' law).
+/// The vocabulary: it grows with the square root of the text, as that of real programs does (Heaps'
+/// law).
 fn vocabulary(count: usize, rng: &mut Rng) -> Vec<String> {
     let mut words: Vec<String> = WORDS.iter().map(|&word| word.to_owned()).collect();
     for _ in 0..10 * count.isqrt() {
@@ -68,8 +69,9 @@ fn path(rng: &mut Rng, words: &[String], modules: &[String]) -> String {
     text
 }
 
-/// `count` patterns `(module::)*function`: 10 % alternations, 5 % with a lookahead, 5 % with `.*`, 3 % near-duplicates
-/// of one before. There are as many modules as the square root of `count`, and two or three words in a function's name.
+/// `count` patterns `(module::)*function`: 10 % alternations, 5 % with a lookahead, 5 % with `.*`,
+/// 3 % near-duplicates of one before. There are as many modules as the square root of `count`, and
+/// two or three words in a function's name.
 pub(crate) fn frame_patterns(count: usize, seed: u64) -> Vec<String> {
     let mut rng = Rng(seed);
     let words = vocabulary(count, &mut rng);

@@ -1,0 +1,219 @@
+//! Patterns made to take for ever: each answer comes, and says which bound was met where one was.
+//!
+//! Each test prints how long it took and the process's peak memory; run one alone to have its own:
+//! `cargo test --release --test overlap_hostile NAME -- --nocapture`. A time is never asserted.
+#![allow(clippy::print_stdout, reason = "the measures are for reading")]
+
+use std::time::Instant;
+
+use reglint::overlap::{
+    Answer, Bound, Budget, Kind, Pairs, Reason, claims_everything, claims_nothing, pairs, relation,
+};
+use reglint::pattern::{Ast, Versions, parse};
+
+/// Prints what a test cost when it ends.
+struct Measure(&'static str, Instant);
+
+impl Measure {
+    fn new(name: &'static str) -> Self {
+        Self(name, Instant::now())
+    }
+}
+
+impl Drop for Measure {
+    fn drop(&mut self) {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("VmHWM: ?");
+        println!("{}: {:.2?}, {peak}", self.0, self.1.elapsed());
+    }
+}
+
+fn ast(pattern: &str) -> Ast {
+    let shown: String = pattern.chars().take(60).collect();
+    parse(pattern, Versions::ALL).unwrap_or_else(|error| panic!("{shown}: {error:?}"))
+}
+
+/// The relation both ways round, and both questions about one pattern; the reason if there is one.
+fn ask(a: &str, b: &str) -> Option<Reason> {
+    let (x, y) = (ast(a), ast(b));
+    let start = Instant::now();
+    let kinds =
+        [relation(&x, &y, Budget::default()).kind, relation(&y, &x, Budget::default()).kind];
+    let between = start.elapsed();
+    let answers = [claims_everything(&x, Budget::default()), claims_nothing(&x, Budget::default())];
+    let shown: String = a.chars().take(40).collect();
+    println!("  {shown}: {kinds:?} {between:.2?}, {:.2?}", start.elapsed());
+    let of = |kind: &Kind| match kind {
+        Kind::Undecided(reason) => Some(reason.clone()),
+        _ => None,
+    };
+    assert_eq!(of(&kinds[0]).is_some(), of(&kinds[1]).is_some());
+    let single = answers.into_iter().find_map(|answer| match answer {
+        Answer::Undecided(reason) => Some(reason),
+        Answer::Yes | Answer::No(_) => None,
+    });
+    of(&kinds[0]).or(single)
+}
+
+fn undecided(found: &Pairs) -> usize {
+    let is = |kind: &Kind| matches!(kind, Kind::Undecided(_));
+    found.findings.iter().filter(|finding| is(&finding.relation.kind)).count()
+}
+
+fn all(patterns: &[String]) -> Pairs {
+    let asts: Vec<Ast> = patterns.iter().map(|pattern| ast(pattern)).collect();
+    let start = Instant::now();
+    let found = pairs(&asts.iter().collect::<Vec<_>>(), Budget::default());
+    println!(
+        "  {} patterns: {:.2?}; {} findings, {} undecided, {} unknown, {} left out, {} more",
+        patterns.len(),
+        start.elapsed(),
+        found.findings.len(),
+        undecided(&found),
+        found.unknown.len(),
+        found.left_out,
+        found.more.len(),
+    );
+    found
+}
+
+#[test]
+fn nesting() {
+    let _measure = Measure::new("nesting");
+    for deep in [10_000, 100_000] {
+        // CPython refuses it, and so does the parser: the engine never sees it.
+        assert!(parse(&"(".repeat(deep), Versions::ALL).is_err());
+        assert!(parse(&("(".repeat(deep) + &")".repeat(deep)), Versions::ALL).is_err());
+    }
+    for (open, close) in
+        [("(", ")"), ("(?:", ")"), ("(?>", ")"), ("(?:a|", ")"), ("(?:", ")*"), ("(?:", ")*+")]
+    {
+        let deep = format!("{}ab{}", open.repeat(190), close.repeat(190));
+        ask(&deep, "ab");
+    }
+    for (open, close) in [
+        ("(?=", ")"),
+        ("(?!", ")"),
+        ("(?=a*", ")"),
+        ("(?!a|.*b", ")"),
+        ("(?<=", ")"),
+        ("(?<!", ")"),
+        ("(?<=(?=", "))"),
+        ("(?<!a(?=.*", ").)"),
+    ] {
+        for depth in [20, 400] {
+            let deep = format!("{}b{}a+b", open.repeat(depth), close.repeat(depth));
+            if parse(&deep, Versions::ALL).is_ok() {
+                ask(&deep, "ab");
+            }
+        }
+    }
+}
+
+#[test]
+fn large_automata() {
+    let _measure = Measure::new("large automata");
+    assert_eq!(ask("(a{1,1000}){1,1000}b", "ab"), Some(Reason::Bound(Bound::Size)));
+    assert_eq!(ask("((a{1,100}){1,100}){1,100}b", "ab"), Some(Reason::Bound(Bound::Size)));
+    ask("(a{1,300}){1,300}b", "ab");
+    ask("(?:ab?){1,1000}c", "(?:a?b){1,999}c");
+    ask("a{1,60000}b", "ab");
+    ask("a{60000}b", "a{50000}b");
+    ask("(?:a|b|c|d){1,500}x_", "(?:b|c|d|e){1,400}x_");
+    ask("(?>(a{1,100}b?){1,60})c", "ab");
+    let steps = "(?>a|bb)".repeat(400);
+    ask(&format!("(?>{steps})c"), "ab");
+    let branches = "(?:a|bb)".repeat(40);
+    ask(&format!("(?>{branches})c"), "ab");
+}
+
+#[test]
+fn a_long_alternation() {
+    let _measure = Measure::new("a long alternation");
+    let words: Vec<String> = (0..160_000).map(|i| format!("module_{i}::function_{i}_of")).collect();
+    let text = words.join("|");
+    assert!(text.len() > 4_500_000);
+    assert_eq!(ask(&text, "module_77"), Some(Reason::Bound(Bound::Size)));
+    let text = words[..20_000].join("|");
+    ask(&text, "module_77");
+    let letters = "a|".repeat(2_500_000) + "b";
+    ask(&letters, "ab");
+}
+
+#[test]
+fn classes() {
+    let _measure = Measure::new("classes");
+    let class = |step: usize| -> String {
+        (0xA0..0x1_0000u32)
+            .step_by(step)
+            .filter_map(char::from_u32)
+            .filter(|c| c.is_alphanumeric())
+            .collect()
+    };
+    ask(&format!("[{}]x", class(2)), &format!("[{}]x", class(3)));
+    ask(&format!("(?i)[{}]x", class(2)), &format!("(?i)[{}]x", class(3)));
+    let many: String = class(7).chars().map(|c| format!("[{c}x]")).collect();
+    assert_eq!(ask(&many, "x"), Some(Reason::Bound(Bound::Characters)));
+    ask(&format!("[{}]{{3}}", class(11)), r"\w\w\W");
+}
+
+#[test]
+fn sets_of_states() {
+    let _measure = Measure::new("sets of states");
+    for n in [14, 16, 18, 20, 24, 30, 100] {
+        ask(&format!("(a|b)*a(a|b){{{n}}}"), "ab");
+        ask(&format!("(a|b)*a(a|b){{{n}}}$"), &format!("(a|b)*a(a|b){{{}}}[ab]$", n - 1));
+    }
+    ask(r"(?:\w*_\w*){12}x$", r"(?:\w*_\w*){13}y$");
+    ask(r".*a.{20}b.{20}c", r".*a.{19}b.{21}c");
+    let any: String = ('a'..='z').map(|c| format!("(?=.*{c}.{{9}})")).collect();
+    ask(&format!("^{any}x"), "x_y");
+}
+
+#[test]
+fn lookarounds() {
+    let _measure = Measure::new("lookarounds");
+    let ahead: String = (0..300).map(|i| format!("(?=.*w{i}_)")).collect();
+    ask(&format!("{ahead}x"), "w7_");
+    let ahead: String = (0..300).map(|i| format!("(?!.*w{i}_)")).collect();
+    ask(&format!("{ahead}x"), "w7_");
+    let behind: String = (0..60).map(|i| format!("(?:(?<=w{i}_)a)?")).collect();
+    ask(&format!("{behind}x"), "w7_ax");
+    let behind: String = (0..400).map(|i| format!("(?:(?<!w{i})|a)")).collect();
+    ask(&format!("{behind}x"), "w7_ax");
+    let mixed: String = (0..40).map(|i| format!("(?:(?=.*a.{{{i}}}b)|(?=.*b.{{{i}}}a))")).collect();
+    ask(&format!("{mixed}x"), "ax");
+    ask(&format!("(?:{mixed}x)*y"), "axy");
+    ask(&format!("(?<=a{}){}x", ".".repeat(60), mixed), "axx");
+    let each: String =
+        (0..18).map(|i| format!("(?=.*(?:a{}|b{}))(?=.*x{})", i, i + 7, i)).collect();
+    ask(&format!("(?:{each}.)*y_"), "axy_");
+    ask(r"(?:(?=.*a.*b.*c)(?!.*c.*b.*a).)*(?<!ab.c)xyz_", r"(?:(?!.*xyz.*zyx).)*xyz_");
+}
+
+#[test]
+fn backtracking() {
+    let _measure = Measure::new("backtracking");
+    ask(r"((a+)+)+\2$", r"((a*)*)*b_c$");
+    ask(r"(a?){40}a{40}(?:\1|b)$", "aaaa_aaa");
+    ask(r"(?>(?:a|ab|abc|b|c)*?)(x*)\1y_zz", r"(?:a|ab|abc|b|c)*y_zz");
+    ask(r"(.*)(.*)(.*)(.*)(.*)\1\2\3\4\5name_x", r"name_x.*(.+)\1");
+    ask(r"(?>(?:.*_)*.*)(?>(?:a*_)*b)x", r"b_xa.*");
+}
+
+/// Registers in which every pair is hard.
+#[test]
+fn many_hard_patterns() {
+    let _measure = Measure::new("many hard patterns");
+    let lists: [Vec<String>; 6] = [
+        (0..1_000).map(|i| format!("(a|b)*a(a|b){{{}}}$", 15 + i)).collect(),
+        (0..1_000).map(|i| format!("(?:a|b)*a[ab]{{{}}}x_{i}$", 15 + i % 50)).collect(),
+        (0..1_000).map(|i| format!("((a+)+)+\\{}_n{i}$", 1 + i % 2)).collect(),
+        (0..1_000).map(|i| format!("(a{{1,300}}){{1,300}}n{i}")).collect(),
+        (0..1_000).map(|i| format!("(?=.*a.{{{}}}b)(?!.*b.{{9}}a)x.*y{i}_z", i % 90)).collect(),
+        (0..1_000).map(|i| format!(".*(?:.*a.*b.*)*n.{{{}}}k_f.*$", i)).collect(),
+    ];
+    for list in &lists {
+        all(list);
+    }
+}
