@@ -56,7 +56,7 @@ const MAX_CANDIDATES: usize = 8_000_000;
 
 /// The states that all pairs together may visit, and as many again for the samples and for the
 /// candidates.
-const TOTAL: usize = 48_000_000;
+const TOTAL: usize = 160_000_000;
 
 /// How many more for each pattern.
 const TOTAL_PER_PATTERN: usize = 4_000;
@@ -80,7 +80,7 @@ const PART: usize = 256;
 const LEAST: usize = 64;
 
 /// The most steps of the matcher to see whether a pattern claims a sample.
-const CLAIM_STEPS: u32 = 20_000;
+const CLAIM_STEPS: u32 = 4_096;
 
 /// The most pairs that are listed as undecided because of the budget of the run.
 const MAX_UNDECIDED: usize = 100_000;
@@ -175,6 +175,16 @@ impl Pairs {
 /// Finds all pairs of `patterns` that are at odds.
 pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
     Index::new(patterns, budget).pairs()
+}
+
+/// What became of one pair.
+struct Decided {
+    /// `None` where the states did not suffice.
+    relation: Option<Relation>,
+    /// How many states were visited.
+    used: usize,
+    /// Whether more of them might give another answer, or a more readable witness.
+    cut: bool,
 }
 
 /// Where a run stands.
@@ -326,13 +336,16 @@ impl<'a> Index<'a> {
             for wave in pending.chunks(WAVE) {
                 let share = (left / wave.len()).min(most);
                 let decided = self.decide_wave(wave, share);
-                for (&(a, b), (relation, used)) in wave.iter().zip(decided) {
+                for (&(a, b), Decided { relation, used, cut }) in wave.iter().zip(decided) {
                     left -= used.min(left);
+                    if cut && !last {
+                        again.push((a, b));
+                        continue;
+                    }
                     let finding = |relation| Finding { a: a as usize, b: b as usize, relation };
                     match relation {
                         Some(Relation { kind: Kind::None, .. }) => {}
                         Some(relation) => findings.push(finding(relation)),
-                        None if !last => again.push((a, b)),
                         None if findings.len() >= MAX_UNDECIDED => left_out += 1,
                         None => {
                             let full = share == self.budget.states;
@@ -352,9 +365,9 @@ impl<'a> Index<'a> {
         (findings, left_out)
     }
 
-    /// The relations of pairs that may visit `share` states each, `None` where that was not enough,
-    /// and how many they visited; by as many threads as the machine has cores.
-    fn decide_wave(&self, wave: &[(u32, u32)], share: usize) -> Vec<(Option<Relation>, usize)> {
+    /// The relations of pairs that may visit `share` states each, by as many threads as the machine
+    /// has cores.
+    fn decide_wave(&self, wave: &[(u32, u32)], share: usize) -> Vec<Decided> {
         let decide = |part: &[(u32, u32)]| -> Vec<_> {
             part.iter().map(|&(a, b)| self.relation(a, b, share)).collect()
         };
@@ -365,7 +378,7 @@ impl<'a> Index<'a> {
             return decide(wave);
         }
         let next = AtomicUsize::new(0);
-        let mut done: Vec<(usize, Vec<_>)> = std::thread::scope(|scope| {
+        let mut done: Vec<(usize, Vec<Decided>)> = std::thread::scope(|scope| {
             let work = || {
                 let mut done = Vec::new();
                 loop {
@@ -388,23 +401,25 @@ impl<'a> Index<'a> {
         done.into_iter().flat_map(|(_, relations)| relations).collect()
     }
 
-    /// One pair, as [`Index::decide_wave`] wants it.
-    fn relation(&self, a: u32, b: u32, share: usize) -> (Option<Relation>, usize) {
+    /// The relation of one pair, which may visit `share` states.
+    fn relation(&self, a: u32, b: u32, share: usize) -> Decided {
+        let known = |relation| Decided { relation: Some(relation), used: 0, cut: false };
         if let (Some(a), Some(b)) = (self.plain(a), self.plain(b)) {
-            return (Some(of_texts(a, b)), 0);
+            return known(of_texts(a, b));
         }
         let (Some(a), Some(b)) = (self.compiled(a), self.compiled(b)) else {
-            return (Some(Relation::bare(Kind::None)), 0);
+            return known(Relation::bare(Kind::None));
         };
         if share < LEAST && share < self.budget.states {
-            return (None, 0);
+            return Decided { relation: None, used: 0, cut: true };
         }
         // What is kept is not part of the price, or the price would depend on who comes first.
         let _ = (a.sample(), b.sample());
         let fuel = Fuel::new(share);
         let relation = relate_within(a, b, &fuel);
-        let cut = fuel.is_empty() && matches!(relation.kind, Kind::Undecided(_));
-        ((!cut).then_some(relation), fuel.used())
+        let cut = fuel.is_empty();
+        let open = cut && matches!(relation.kind, Kind::Undecided(_));
+        Decided { relation: (!open).then_some(relation), used: fuel.used(), cut }
     }
 
     /// All runs, with the places where they stand.
@@ -461,6 +476,8 @@ impl<'a> Index<'a> {
             .collect();
         let mut hits = Vec::new();
         let mut claimed = vec![0u32; self.entries.len()];
+        // With none left every hit is a candidate.
+        let fuel = Fuel::new(self.total / 2);
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
@@ -489,9 +506,9 @@ impl<'a> Index<'a> {
                     continue;
                 }
                 let may_claim = |compiled: &Compiled<'_>| {
-                    let steps = candidates.fuel.steps(CLAIM_STEPS);
-                    let (outcome, steps) = compiled.matcher().search_within(&chars, steps);
-                    candidates.fuel.spend_steps(steps);
+                    let (outcome, steps) =
+                        compiled.matcher().search_within(&chars, fuel.steps(CLAIM_STEPS));
+                    fuel.spend_steps(steps);
                     outcome != Outcome::None
                 };
                 let claims =
