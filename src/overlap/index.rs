@@ -42,7 +42,7 @@ use super::features::{self, Branch, Piece};
 use super::fuel::Fuel;
 use super::hash::Map;
 use super::landmark::Identifiers;
-use super::matcher::{Match, Outcome};
+use super::matcher::{MAX_STEPS, Match, Outcome};
 use super::program::{MATCH, Program};
 use super::texts::Texts;
 use super::{
@@ -78,9 +78,6 @@ const PART: usize = 256;
 
 /// The fewest states that are worth beginning a pair with.
 const LEAST: usize = 64;
-
-/// The most steps of the matcher to see whether a pattern claims a sample.
-const CLAIM_STEPS: u32 = 4_096;
 
 /// The most pairs that are listed as undecided because of the budget of the run.
 const MAX_UNDECIDED: usize = 100_000;
@@ -477,7 +474,7 @@ impl<'a> Index<'a> {
         let mut hits = Vec::new();
         let mut claimed = vec![0u32; self.entries.len()];
         // With none left every hit is a candidate.
-        let fuel = Fuel::new(self.total / 2);
+        let fuel = Fuel::new(self.total);
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
@@ -507,7 +504,7 @@ impl<'a> Index<'a> {
                 }
                 let may_claim = |compiled: &Compiled<'_>| {
                     let (outcome, steps) =
-                        compiled.matcher().search_within(&chars, fuel.steps(CLAIM_STEPS));
+                        compiled.matcher().search_within(&chars, fuel.steps(MAX_STEPS));
                     fuel.spend_steps(steps);
                     outcome != Outcome::None
                 };
