@@ -856,6 +856,10 @@ impl Builder {
                             other => other,
                         };
                         stack.push((*next, lists.with(list, cond)));
+                        // Alternatives of conditions in a row multiply.
+                        if lists.conds.len() as u64 > self.limit {
+                            return Err(Reason::Bound(Bound::Size));
+                        }
                     }
                 }
             }
