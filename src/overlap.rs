@@ -104,7 +104,7 @@ const PIECE: u8 = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// How many states one question may visit, each as often as it is visited: places of a product,
-    /// states in the sets of the side that is made deterministic. A formula counts as 32, two
+    /// states in the sets of the side that is made deterministic. A formula counts as 32, four
     /// steps of the matcher as one.
     pub states: usize,
 }

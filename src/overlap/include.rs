@@ -174,11 +174,9 @@ pub(crate) fn difference(
             && ends(&mut left, node, end)
             && right.as_mut().is_none_or(|right| right.step(node.others, other_end).is_some())
         {
-            if let Some(bound) = bound(&left, right.as_ref()) {
-                return Found::Unknown(bound);
-            }
             let text = frontier.text(number, alphabet);
-            if check(&text) {
+            // Once a bound is met the frame is worthless; the next place says so.
+            if bound(&left, right.as_ref()).is_none() && check(&text) {
                 return Found::Yes(text);
             }
             refused += 1;

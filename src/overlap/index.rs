@@ -42,7 +42,7 @@ use super::features::{self, Branch, Piece};
 use super::fuel::Fuel;
 use super::hash::Map;
 use super::landmark::Identifiers;
-use super::matcher::{Match, Outcome};
+use super::matcher::{MAX_STEPS, Match, Outcome};
 use super::program::{MATCH, Program};
 use super::texts::Texts;
 use super::{
@@ -56,7 +56,7 @@ const MAX_CANDIDATES: usize = 8_000_000;
 
 /// The states that all pairs together may visit, and as many again for the samples and for the
 /// candidates.
-const TOTAL: usize = 48_000_000;
+const TOTAL: usize = 160_000_000;
 
 /// How many more for each pattern.
 const TOTAL_PER_PATTERN: usize = 4_000;
@@ -78,9 +78,6 @@ const PART: usize = 256;
 
 /// The fewest states that are worth beginning a pair with.
 const LEAST: usize = 64;
-
-/// The most steps of the matcher to see whether a pattern claims a sample.
-const CLAIM_STEPS: u32 = 20_000;
 
 /// The most pairs that are listed as undecided because of the budget of the run.
 const MAX_UNDECIDED: usize = 100_000;
@@ -194,6 +191,16 @@ pub type Want<'w> = &'w (dyn Fn(usize, usize) -> Wanted + Sync);
 /// Finds all pairs of `patterns` that are at odds.
 pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
     Index::new(patterns, budget).pairs()
+}
+
+/// What became of one pair.
+struct Decided {
+    /// `None` where the states did not suffice.
+    relation: Option<Relation>,
+    /// How many states were visited.
+    used: usize,
+    /// Whether more of them might give another answer, or a more readable witness.
+    cut: bool,
 }
 
 /// Where a run stands.
@@ -358,13 +365,16 @@ impl<'a> Index<'a> {
             for wave in pending.chunks(WAVE) {
                 let share = (left / wave.len()).min(most);
                 let decided = self.decide_wave(wave, share, wanted);
-                for (&(a, b), (relation, used)) in wave.iter().zip(decided) {
+                for (&(a, b), Decided { relation, used, cut }) in wave.iter().zip(decided) {
                     left -= used.min(left);
+                    if cut && !last {
+                        again.push((a, b));
+                        continue;
+                    }
                     let finding = |relation| Finding { a: a as usize, b: b as usize, relation };
                     match relation {
                         Some(Relation { kind: Kind::None, .. }) => {}
                         Some(relation) => findings.push(finding(relation)),
-                        None if !last => again.push((a, b)),
                         None if findings.len() >= MAX_UNDECIDED => left_out += 1,
                         None => {
                             let full = share == self.budget.states;
@@ -384,14 +394,9 @@ impl<'a> Index<'a> {
         (findings, left_out)
     }
 
-    /// The relations of pairs that may visit `share` states each, `None` where that was not enough,
-    /// and how many they visited; by as many threads as the machine has cores.
-    fn decide_wave(
-        &self,
-        wave: &[(u32, u32)],
-        share: usize,
-        wanted: Want<'_>,
-    ) -> Vec<(Option<Relation>, usize)> {
+    /// The relations of pairs that may visit `share` states each, by as many threads as the machine
+    /// has cores.
+    fn decide_wave(&self, wave: &[(u32, u32)], share: usize, wanted: Want<'_>) -> Vec<Decided> {
         let one = |&(a, b): &(u32, u32)| self.relation(a, b, share, wanted(a as usize, b as usize));
         let decide = |part: &[(u32, u32)]| -> Vec<_> { part.iter().map(one).collect() };
         let parts: Vec<&[(u32, u32)]> = wave.chunks(PART.min(wave.len().div_ceil(8))).collect();
@@ -401,7 +406,7 @@ impl<'a> Index<'a> {
             return decide(wave);
         }
         let next = AtomicUsize::new(0);
-        let mut done: Vec<(usize, Vec<_>)> = std::thread::scope(|scope| {
+        let mut done: Vec<(usize, Vec<Decided>)> = std::thread::scope(|scope| {
             let work = || {
                 let mut done = Vec::new();
                 loop {
@@ -424,18 +429,19 @@ impl<'a> Index<'a> {
         done.into_iter().flat_map(|(_, relations)| relations).collect()
     }
 
-    /// One pair, as [`Index::decide_wave`] wants it.
-    fn relation(&self, a: u32, b: u32, share: usize, wanted: Wanted) -> (Option<Relation>, usize) {
+    /// The relation of one pair, which may visit `share` states.
+    fn relation(&self, a: u32, b: u32, share: usize, wanted: Wanted) -> Decided {
+        let known = |relation| Decided { relation: Some(relation), used: 0, cut: false };
         if let (Some(a), Some(b)) = (self.plain(a), self.plain(b)) {
             let relation = of_texts(a, b);
             let is_wanted = relation.kind != Kind::Partial || wanted == Wanted::Relation;
-            return (Some(if is_wanted { relation } else { Relation::bare(Kind::None) }), 0);
+            return known(if is_wanted { relation } else { Relation::bare(Kind::None) });
         }
         let (Some(a), Some(b)) = (self.compiled(a), self.compiled(b)) else {
-            return (Some(Relation::bare(Kind::None)), 0);
+            return known(Relation::bare(Kind::None));
         };
         if share < LEAST && share < self.budget.states {
-            return (None, 0);
+            return Decided { relation: None, used: 0, cut: true };
         }
         // What is kept is not part of the price, or the price would depend on who comes first.
         let _ = (a.sample(), b.sample());
@@ -444,8 +450,9 @@ impl<'a> Index<'a> {
             Wanted::Relation => relate_within(a, b, &fuel),
             _ => inclusion_within(a, b, &fuel),
         };
-        let cut = fuel.is_empty() && matches!(relation.kind, Kind::Undecided(_));
-        ((!cut).then_some(relation), fuel.used())
+        let cut = fuel.is_empty();
+        let open = cut && matches!(relation.kind, Kind::Undecided(_));
+        Decided { relation: (!open).then_some(relation), used: fuel.used(), cut }
     }
 
     /// All runs, with the places where they stand.
@@ -502,6 +509,8 @@ impl<'a> Index<'a> {
             .collect();
         let mut hits = Vec::new();
         let mut claimed = vec![0u32; self.entries.len()];
+        // With none left every hit is a candidate.
+        let fuel = Fuel::new(self.total);
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
@@ -530,9 +539,9 @@ impl<'a> Index<'a> {
                     continue;
                 }
                 let may_claim = |compiled: &Compiled<'_>| {
-                    let steps = candidates.fuel.steps(CLAIM_STEPS);
-                    let (outcome, steps) = compiled.matcher().search_within(&chars, steps);
-                    candidates.fuel.spend_steps(steps);
+                    let (outcome, steps) =
+                        compiled.matcher().search_within(&chars, fuel.steps(MAX_STEPS));
+                    fuel.spend_steps(steps);
                     outcome != Outcome::None
                 };
                 let claims =

@@ -436,7 +436,7 @@ impl Lowering {
             NodeKind::Repeat(repeat, body) => {
                 let before = self.inexact.clone();
                 let re = self.node(body, side, depth + 1)?;
-                self.repeat(*repeat, &re, side, before.as_ref())?
+                self.repeat(*repeat, &re, side, before.as_ref())
             }
             NodeKind::Backreference(group, flags) => {
                 self.inexact = Some(Reason::Backreference);
@@ -487,7 +487,7 @@ impl Lowering {
         body: &Rc<Re>,
         side: Side,
         before: Option<&Reason>,
-    ) -> Result<Rc<Re>, Reason> {
+    ) -> Rc<Re> {
         let plain = Re::new(Kind::Repeat {
             min: repeat.min,
             max: repeat.max,
@@ -495,7 +495,7 @@ impl Lowering {
             body: body.clone(),
         });
         if repeat.kind != RepeatKind::Possessive {
-            return Ok(if repeat.max == Some(0) { Re::empty() } else { plain });
+            return if repeat.max == Some(0) { Re::empty() } else { plain };
         }
         // CPython makes each round atomic by itself; then as many as there can be.
         let exact = match atomic(std::slice::from_ref(body), 0, &mut self.limits) {
@@ -512,7 +512,7 @@ impl Lowering {
             }
             _ => None,
         };
-        Ok(self.or_approximate(exact, plain, side))
+        self.or_approximate(exact, plain, side)
     }
 
     /// What a backreference to a group can match at most: the group's texts at any place.
@@ -634,9 +634,7 @@ fn atomic_repeat(
         // Whatever round is taken, the rest follows: no way back is ever used.
         return Some(if lazy { tail } else { as_many(&round, body, max, &tail) });
     }
-    if body.width.is_none() {
-        return None;
-    }
+    body.width?;
     if lazy {
         let more = Re::concat(vec![Re::ahead(true, rest), round]);
         return Some(Re::concat(vec![Re::repeat(0, max, more), tail]));
@@ -856,6 +854,10 @@ impl Builder {
                             other => other,
                         };
                         stack.push((*next, lists.with(list, cond)));
+                        // Alternatives of conditions in a row multiply.
+                        if lists.conds.len() as u64 > self.limit {
+                            return Err(Reason::Bound(Bound::Size));
+                        }
                     }
                 }
             }
