@@ -42,6 +42,7 @@ pub(super) fn write(report: &Report, sources: &Sources, out: &mut dyn Write) -> 
             warnings: summary.warnings,
             fixable: summary.fixable,
             unsafe_fixable: summary.unsafe_fixable,
+            fixed: summary.fixed,
         },
     )?;
     line.extend_from_slice(b"}\n");
@@ -49,7 +50,7 @@ pub(super) fn write(report: &Report, sources: &Sources, out: &mut dyn Write) -> 
 }
 
 /// Adds `value` to `line`.
-fn put(line: &mut Vec<u8>, value: &impl Serialize) -> io::Result<()> {
+pub(super) fn put(line: &mut Vec<u8>, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut serde_json::Serializer::with_formatter(line, Escaping)).map_err(Into::into)
 }
 
@@ -134,6 +135,7 @@ struct SummaryJson {
     warnings: usize,
     fixable: usize,
     unsafe_fixable: usize,
+    fixed: usize,
 }
 
 impl<'r> DiagnosticJson<'r> {
