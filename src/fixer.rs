@@ -35,7 +35,16 @@ pub struct Outcome {
 /// Lints `sources` and applies every fix up to `trust`, again until none is left.
 /// [`Applicability::DisplayOnly`] fixes are never applied.
 pub fn fix(sources: &mut Sources, options: &Options<'_>, trust: Applicability) -> Outcome {
-    let report = linter::lint(sources, options);
+    settle(sources, trust, |sources| linter::lint(sources, options))
+}
+
+/// [`fix`], whatever it is that finds things.
+fn settle(
+    sources: &mut Sources,
+    trust: Applicability,
+    lint: impl Fn(&Sources) -> Report,
+) -> Outcome {
+    let report = lint(sources);
     let mut outcome =
         Outcome { report, changed: BTreeMap::new(), spoiled: Vec::new(), unsettled: false };
     let mut fixed = 0;
@@ -52,7 +61,7 @@ pub fn fix(sources: &mut Sources, options: &Options<'_>, trust: Applicability) -
                 (file, sources.replace(file, text))
             })
             .collect();
-        let report = linter::lint(sources, options);
+        let report = lint(sources);
         let spoils = |file: &FileId| report.sealed.binary_search(file).is_ok();
         let spoiled: Vec<FileId> =
             before.iter().map(|(file, _)| *file).filter(|file| spoils(file)).collect();
@@ -113,6 +122,8 @@ fn fits(taken: &Taken<'_>, fix: &Fix) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::{Diagnostic, Label, Severity};
+    use crate::source::Source;
     use crate::span::Span;
 
     fn edit(file: u32, start: usize, end: usize) -> Edit {
@@ -146,5 +157,119 @@ mod tests {
         assert!(fits(&taken, &fix(vec![edit(1, 10, 20)])));
         // All edits or none.
         assert!(!fits(&taken, &fix(vec![edit(1, 10, 20), edit(0, 15, 16)])));
+    }
+
+    fn sources(texts: &[&str]) -> Sources {
+        let name = |(index, text): (usize, &&str)| {
+            Source::new(format!("{index}.json"), text.as_bytes().to_vec())
+        };
+        Sources::new(texts.iter().enumerate().map(name).collect())
+    }
+
+    fn texts(sources: &Sources) -> Vec<&str> {
+        sources.iter().map(|(_, source)| source.text()).collect()
+    }
+
+    fn found(fix: Fix) -> Diagnostic {
+        let place = Label::new(fix.edits[0].file, fix.edits[0].span, "");
+        Diagnostic::new("r", Severity::Error, "m", place).with_fix(fix)
+    }
+
+    /// Finds every `a` and wants `b` there.
+    fn letters(sources: &Sources) -> Report {
+        let places = sources.iter().flat_map(|(file, source)| {
+            source.text().match_indices('a').map(move |(at, _)| (file, at))
+        });
+        let diagnostics = places
+            .map(|(file, at)| {
+                found(fix(vec![Edit { replacement: "b".to_owned(), ..edit(file.0, at, at + 1) }]))
+            })
+            .collect();
+        Report { diagnostics, ..Report::default() }
+    }
+
+    #[test]
+    fn what_touches_waits_for_the_next_round() {
+        let mut sources = sources(&["aaa-a", "x", "a"]);
+        let rounds = std::cell::Cell::new(0);
+        let outcome = settle(&mut sources, Applicability::Safe, |sources| {
+            rounds.set(rounds.get() + 1);
+            letters(sources)
+        });
+        assert_eq!(texts(&sources), ["bbb-b", "x", "b"]);
+        assert_eq!((outcome.report.summary.fixed, rounds.get()), (5, 3));
+        let changed: Vec<_> = outcome.changed.into_iter().collect();
+        assert_eq!(changed, [(FileId(0), "aaa-a".to_owned()), (FileId(2), "a".to_owned())]);
+        assert!(!outcome.unsettled && outcome.spoiled.is_empty());
+    }
+
+    #[test]
+    fn a_fix_of_two_files_is_made_in_both_or_in_none() {
+        let both = |sources: &Sources| {
+            let edits = vec![edit(0, 0, 1), edit(1, 0, 1)];
+            let is_there = sources.get(FileId(0)).text().starts_with('a');
+            let diagnostics = is_there.then(|| found(fix(edits))).into_iter().collect();
+            Report { diagnostics, ..Report::default() }
+        };
+        let mut open = sources(&["a1", "a2"]);
+        settle(&mut open, Applicability::Safe, both);
+        assert_eq!(texts(&open), ["1", "2"]);
+        let mut half = sources(&["a1", "a2"]);
+        let outcome = settle(&mut half, Applicability::Safe, |sources| Report {
+            sealed: vec![FileId(1)],
+            ..both(sources)
+        });
+        assert_eq!(texts(&half), ["a1", "a2"]);
+        assert_eq!((outcome.changed.len(), outcome.report.diagnostics.len()), (0, 1));
+    }
+
+    #[test]
+    fn what_would_not_parse_is_taken_back() {
+        let mut sources = sources(&["a", "a"]);
+        let outcome = settle(&mut sources, Applicability::Safe, |sources| {
+            let is_broken = sources.get(FileId(1)).text() == "b";
+            Report {
+                sealed: is_broken.then_some(FileId(1)).into_iter().collect(),
+                ..letters(sources)
+            }
+        });
+        assert_eq!(texts(&sources), ["b", "a"]);
+        assert_eq!(outcome.spoiled, [FileId(1)]);
+        assert_eq!((outcome.changed.len(), outcome.report.summary.fixed), (1, 1));
+    }
+
+    #[test]
+    fn fixes_that_undo_each_other_come_to_an_end() {
+        let turn = |sources: &Sources| {
+            let other = if sources.get(FileId(0)).text() == "a" { "b" } else { "a" };
+            let turned = Edit { replacement: other.to_owned(), ..edit(0, 0, 1) };
+            Report { diagnostics: vec![found(fix(vec![turned]))], ..Report::default() }
+        };
+        let mut sources = sources(&["a"]);
+        let outcome = settle(&mut sources, Applicability::Safe, turn);
+        assert!(outcome.unsettled);
+        assert_eq!(outcome.report.summary.fixed, MAX_ROUNDS);
+        // As many rounds there as back.
+        assert!(outcome.changed.is_empty());
+    }
+
+    #[test]
+    fn trust_is_asked_for() {
+        for (trust, own, expected) in [
+            (Applicability::Safe, Applicability::Unsafe, "a"),
+            (Applicability::Unsafe, Applicability::Unsafe, "b"),
+            (Applicability::Unsafe, Applicability::Safe, "b"),
+            (Applicability::DisplayOnly, Applicability::DisplayOnly, "a"),
+        ] {
+            let mut sources = sources(&["a"]);
+            settle(&mut sources, trust, |sources| {
+                let mut report = letters(sources);
+                for fix in report.diagnostics.iter_mut().filter_map(|found| found.fix.as_mut()) {
+                    fix.applicability = own;
+                }
+                report
+            });
+            assert_eq!(texts(&sources), [expected], "{trust:?} {own:?}");
+        }
     }
 }

@@ -134,4 +134,38 @@ mod tests {
         );
         assert_eq!(diff("a", "x\n", "x\n"), "");
     }
+
+    /// Writes `after` over a file that was `before`; gives what went wrong, and the folder's files.
+    fn try_write(
+        there: &str,
+        before: &str,
+        named: bool,
+    ) -> (Option<String>, Vec<(String, String)>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.json");
+        fs::write(&path, there).unwrap();
+        let source = Source::new(path.to_str().unwrap(), b"after".to_vec());
+        let paths = [folder.path().to_path_buf()];
+        let bounds = Bounds::new(&Sources::default(), if named { &paths } else { &[] });
+        let error = write(&source, before, &bounds).err().map(|error| error.to_string());
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| {
+            let entry = entry.unwrap();
+            let text = fs::read_to_string(entry.path()).unwrap();
+            (entry.file_name().into_string().unwrap(), text)
+        });
+        (error, files.collect())
+    }
+
+    #[test]
+    fn a_file_is_written_only_over_what_was_read() {
+        let only = |text: &str| vec![("r.json".to_owned(), text.to_owned())];
+        let (error, files) = try_write("before", "before", true);
+        assert_eq!((error, files), (None, only("after")));
+        let (error, files) = try_write("later", "before", true);
+        assert!(error.unwrap().ends_with("r.json`: it changed while it was checked"));
+        assert_eq!(files, only("later"));
+        let (error, files) = try_write("before", "before", false);
+        assert!(error.unwrap().contains("leads out of what was named"));
+        assert_eq!(files, only("before"));
+    }
 }

@@ -64,193 +64,37 @@ fn sample() -> (Sources, Report) {
 #[test]
 fn the_results() {
     let (sources, report) = sample();
-    let mut log = parse(&report, &sources);
-    let run = &mut log["runs"][0];
-    let rules = run["tool"]["driver"]["rules"].take();
-    assert_snapshot!(serde_json::to_string_pretty(run).unwrap(), @r###"
-    {
-      "columnKind": "utf16CodeUnits",
-      "results": [
-        {
-          "fixes": [
-            {
-              "artifactChanges": [
-                {
-                  "artifactLocation": {
-                    "uri": "registers/a%20b.json"
-                  },
-                  "replacements": [
-                    {
-                      "deletedRegion": {
-                        "endColumn": 15,
-                        "endLine": 2,
-                        "startColumn": 14,
-                        "startLine": 2
-                      },
-                      "insertedContent": {
-                        "text": "y"
-                      }
-                    },
-                    {
-                      "deletedRegion": {
-                        "endColumn": 12,
-                        "endLine": 3,
-                        "startColumn": 10,
-                        "startLine": 3
-                      },
-                      "insertedContent": {
-                        "text": "y"
-                      }
-                    }
-                  ]
-                },
-                {
-                  "artifactLocation": {
-                    "uri": "registers/b.json"
-                  },
-                  "replacements": [
-                    {
-                      "deletedRegion": {
-                        "endColumn": 11,
-                        "endLine": 1,
-                        "startColumn": 9,
-                        "startLine": 1
-                      },
-                      "insertedContent": {
-                        "text": "y"
-                      }
-                    }
-                  ]
-                }
-              ],
-              "description": {
-                "text": "turn both"
-              },
-              "properties": {
-                "applicability": "unsafe"
-              }
-            }
-          ],
-          "level": "warning",
-          "locations": [
-            {
-              "logicalLocations": [
-                {
-                  "kind": "object",
-                  "name": "H2"
-                }
-              ],
-              "message": {
-                "text": "not this"
-              },
-              "physicalLocation": {
-                "artifactLocation": {
-                  "uri": "registers/a%20b.json"
-                },
-                "region": {
-                  "endColumn": 15,
-                  "endLine": 2,
-                  "startColumn": 14,
-                  "startLine": 2
-                }
-              }
-            }
-          ],
-          "message": {
-            "text": "odd: \u001b[2J\na note"
-          },
-          "partialFingerprints": {
-            "primaryLocationLineHash": "ddc30215d9350305:1",
-            "reglint/v1": "ddc30215d9350305:1"
-          },
-          "ruleId": "id-style",
-          "ruleIndex": 5
-        },
-        {
-          "level": "error",
-          "locations": [
-            {
-              "physicalLocation": {
-                "artifactLocation": {
-                  "uri": "registers/b.json"
-                },
-                "region": {
-                  "endColumn": 11,
-                  "endLine": 1,
-                  "startColumn": 9,
-                  "startLine": 1
-                }
-              }
-            }
-          ],
-          "message": {
-            "text": "twice"
-          },
-          "partialFingerprints": {
-            "primaryLocationLineHash": "dc1fefa943bd675e:1",
-            "reglint/v1": "dc1fefa943bd675e:1"
-          },
-          "relatedLocations": [
-            {
-              "id": 1,
-              "message": {
-                "text": "the first"
-              },
-              "physicalLocation": {
-                "artifactLocation": {
-                  "uri": "registers/a%20b.json"
-                },
-                "region": {
-                  "endColumn": 12,
-                  "endLine": 3,
-                  "startColumn": 10,
-                  "startLine": 3
-                }
-              }
-            }
-          ],
-          "ruleId": "duplicate-id",
-          "ruleIndex": 4
-        },
-        {
-          "level": "error",
-          "locations": [
-            {
-              "physicalLocation": {
-                "artifactLocation": {
-                  "uri": "registers/a%20b.json"
-                },
-                "region": {
-                  "endColumn": 1,
-                  "endLine": 5,
-                  "startColumn": 1,
-                  "startLine": 5
-                }
-              }
-            }
-          ],
-          "message": {
-            "text": "at the end"
-          },
-          "partialFingerprints": {
-            "primaryLocationLineHash": "0d752f6e1edec564:1",
-            "reglint/v1": "0d752f6e1edec564:1"
-          },
-          "ruleId": "invalid-json",
-          "ruleIndex": 1
-        }
-      ],
-      "tool": {
-        "driver": {
-          "name": "reglint",
-          "rules": null,
-          "semanticVersion": "0.1.0",
-          "version": "0.1.0"
-        }
-      }
-    }
-    "###);
+    let log = parse(&report, &sources);
+    let run = &log["runs"][0];
+    assert_eq!(run["columnKind"], "utf16CodeUnits");
+    let results: Vec<String> =
+        run["results"].as_array().unwrap().iter().map(Value::to_string).collect();
+    assert_snapshot!(results.join("\n\n").replace("},\"", "},\n\""), @r##"
+    {"fixes":[{"artifactChanges":[{"artifactLocation":{"uri":"registers/a%20b.json"},
+    "replacements":[{"deletedRegion":{"endColumn":15,"endLine":2,"startColumn":14,"startLine":2},
+    "insertedContent":{"text":"y"}},{"deletedRegion":{"endColumn":12,"endLine":3,"startColumn":10,"startLine":3},
+    "insertedContent":{"text":"y"}}]},{"artifactLocation":{"uri":"registers/b.json"},
+    "replacements":[{"deletedRegion":{"endColumn":11,"endLine":1,"startColumn":9,"startLine":1},
+    "insertedContent":{"text":"y"}}]}],"description":{"text":"turn both"},
+    "properties":{"applicability":"unsafe"}}],"level":"warning","locations":[{"logicalLocations":[{"kind":"object","name":"H2"}],"message":{"text":"not this"},
+    "physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
+    "region":{"endColumn":15,"endLine":2,"startColumn":14,"startLine":2}}}],"message":{"text":"odd: \u001b[2J\na note"},
+    "partialFingerprints":{"primaryLocationLineHash":"ddc30215d9350305:1","reglint/v1":"ddc30215d9350305:1"},
+    "ruleId":"id-style","ruleIndex":5}
 
+    {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"registers/b.json"},
+    "region":{"endColumn":11,"endLine":1,"startColumn":9,"startLine":1}}}],"message":{"text":"twice"},
+    "partialFingerprints":{"primaryLocationLineHash":"dc1fefa943bd675e:1","reglint/v1":"dc1fefa943bd675e:1"},
+    "relatedLocations":[{"id":1,"message":{"text":"the first"},
+    "physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
+    "region":{"endColumn":12,"endLine":3,"startColumn":10,"startLine":3}}}],"ruleId":"duplicate-id","ruleIndex":4}
+
+    {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
+    "region":{"endColumn":1,"endLine":5,"startColumn":1,"startLine":5}}}],"message":{"text":"at the end"},
+    "partialFingerprints":{"primaryLocationLineHash":"0d752f6e1edec564:1","reglint/v1":"0d752f6e1edec564:1"},
+    "ruleId":"invalid-json","ruleIndex":1}
+    "##);
+    let rules = &run["tool"]["driver"]["rules"];
     let rules = rules.as_array().unwrap();
     assert_eq!(rules.len(), RULES.len());
     for (rule, descriptor) in RULES.iter().zip(rules) {
