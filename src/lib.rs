@@ -18,6 +18,7 @@
 //! failure to work is an [`error::Error`], and a bug is a panic. `ARCHITECTURE.md` has the
 //! invariants and the layers.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -266,11 +267,11 @@ fn save(
 
 /// Says what fixing left alone, and why.
 fn warn(outcome: &Outcome, sources: &Sources) {
+    let found: BTreeSet<FileId> =
+        outcome.report.diagnostics.iter().map(|found| found.primary.file).collect();
     for &file in &outcome.report.sealed {
         let source = sources.get(file);
-        let has_findings =
-            outcome.report.diagnostics.iter().any(|found| found.primary.file == file);
-        if source.role() != Role::Context && has_findings {
+        if source.role() != Role::Context && found.contains(&file) {
             let why = if source.is_exact() { "does not parse" } else { "is not UTF-8" };
             tell(&format!("`{}` {why}, so no fix touches it", source.path()));
         }

@@ -5,7 +5,11 @@ use std::process::Command;
 
 use insta::assert_snapshot;
 use reglint::fix::{Applicability, Edit, Fix};
+use reglint::linter::{self, lint};
+use reglint::pattern::Consumer;
+use reglint::report::Levels;
 use reglint::rules::RULES;
+use reglint::schema::Schema;
 use serde_json::{Value, json};
 
 use super::*;
@@ -30,6 +34,30 @@ fn schema() -> Option<Value> {
         schema.pointer_mut(&pointer)?.as_object_mut()?.remove("pattern");
     }
     Some(schema)
+}
+
+/// The JSON files of each folder below the cases, those with thousands of findings aside.
+fn registers() -> Vec<Vec<Source>> {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")];
+    let mut registers = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "json") {
+                let bytes = std::fs::read(&path).unwrap();
+                if bytes.len() < 50_000 {
+                    files.push(Source::new(path.to_string_lossy(), bytes));
+                }
+            }
+        }
+        if !files.is_empty() {
+            registers.push(files);
+        }
+    }
+    registers
 }
 
 fn parse(report: &Report, sources: &Sources) -> Value {
@@ -64,9 +92,15 @@ fn sample() -> (Sources, Report) {
 #[test]
 fn the_results() {
     let (sources, report) = sample();
-    let log = parse(&report, &sources);
-    let run = &log["runs"][0];
+    let mut log = parse(&report, &sources);
+    let run = &mut log["runs"][0];
     assert_eq!(run["columnKind"], "utf16CodeUnits");
+    for result in run["results"].as_array_mut().unwrap() {
+        // Rules come and go.
+        let index = result.as_object_mut().unwrap().remove("ruleIndex").unwrap();
+        let index = usize::try_from(index.as_u64().unwrap()).unwrap();
+        assert_eq!(RULES[index].name, result["ruleId"]);
+    }
     let results: Vec<String> =
         run["results"].as_array().unwrap().iter().map(Value::to_string).collect();
     assert_snapshot!(results.join("\n\n").replace("},\"", "},\n\""), @r##"
@@ -80,19 +114,19 @@ fn the_results() {
     "physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
     "region":{"endColumn":15,"endLine":2,"startColumn":14,"startLine":2}}}],"message":{"text":"odd: \u001b[2J\na note"},
     "partialFingerprints":{"primaryLocationLineHash":"ddc30215d9350305:1","reglint/v1":"ddc30215d9350305:1"},
-    "ruleId":"id-style","ruleIndex":5}
+    "ruleId":"id-style"}
 
     {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"registers/b.json"},
     "region":{"endColumn":11,"endLine":1,"startColumn":9,"startLine":1}}}],"message":{"text":"twice"},
     "partialFingerprints":{"primaryLocationLineHash":"dc1fefa943bd675e:1","reglint/v1":"dc1fefa943bd675e:1"},
     "relatedLocations":[{"id":1,"message":{"text":"the first"},
     "physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
-    "region":{"endColumn":12,"endLine":3,"startColumn":10,"startLine":3}}}],"ruleId":"duplicate-id","ruleIndex":4}
+    "region":{"endColumn":12,"endLine":3,"startColumn":10,"startLine":3}}}],"ruleId":"duplicate-id"}
 
     {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
     "region":{"endColumn":1,"endLine":5,"startColumn":1,"startLine":5}}}],"message":{"text":"at the end"},
     "partialFingerprints":{"primaryLocationLineHash":"0d752f6e1edec564:1","reglint/v1":"0d752f6e1edec564:1"},
-    "ruleId":"invalid-json","ruleIndex":1}
+    "ruleId":"invalid-json"}
     "##);
     let rules = &run["tool"]["driver"]["rules"];
     let rules = rules.as_array().unwrap();
@@ -117,6 +151,21 @@ fn the_schema_takes_it() {
         let errors: Vec<_> = validator.iter_errors(&log).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:#?}");
     }
+    // And what is found in the registers of the cases.
+    let mut logs = 0;
+    for files in registers() {
+        let sources = Sources::new(files);
+        let options = linter::Options {
+            levels: &Levels::default(),
+            schema: Schema::embedded(),
+            consumer: Consumer::default(),
+        };
+        let log = parse(&lint(&sources, &options), &sources);
+        let error = validator.iter_errors(&log).next().map(|error| error.to_string());
+        assert_eq!(error, None, "{:?}", sources.iter().next().unwrap().1.path());
+        logs += 1;
+    }
+    assert!(logs > 50, "{logs} folders");
     // The schema is one that can refuse.
     let (sources, full) = sample();
     let mut log = parse(&full, &sources);
