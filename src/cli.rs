@@ -97,6 +97,22 @@ pub enum Command {
         #[command(flatten)]
         options: Options,
     },
+    /// Print a shell's completions
+    #[command(hide = true)]
+    GenerateShellCompletion {
+        /// The shell
+        shell: clap_complete::Shell,
+        /// Options of every command.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Print the man page
+    #[command(hide = true)]
+    GenerateManPage {
+        /// Options of every command.
+        #[command(flatten)]
+        options: Options,
+    },
 }
 
 /// The schemas that the program carries.
@@ -129,6 +145,10 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
 
+    /// Write a report into FILE too, in this format; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = output_file, conflicts_with = "diff")]
+    pub output: Vec<(Format, PathBuf)>,
+
     /// When to colour the text
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub color: ColorChoice,
@@ -140,6 +160,18 @@ pub struct Options {
     /// Exit with 0 whatever is found
     #[arg(long)]
     pub exit_zero: bool,
+
+    /// Apply the safe fixes, and report what is left
+    #[arg(long, help_heading = "Fixes")]
+    pub fix: bool,
+
+    /// Take the unsafe fixes for `--fix` and `--diff` too
+    #[arg(long, help_heading = "Fixes")]
+    pub unsafe_fixes: bool,
+
+    /// Show as a diff what `--fix` would change, write nothing; exit with 1 if there is anything
+    #[arg(long, help_heading = "Fixes")]
+    pub diff: bool,
 
     /// Make a rule's findings errors; `warnings` stands for all warnings
     #[arg(long, short = 'D', value_name = "RULE", help_heading = "Rules")]
@@ -186,6 +218,18 @@ pub struct Options {
     pub levels: Vec<(Level, String)>,
 }
 
+/// Reads `FORMAT=FILE`.
+fn output_file(text: &str) -> Result<(Format, PathBuf), String> {
+    let names = || Format::ALL.map(Format::as_str).join(", ");
+    let (name, file) = text.split_once('=').ok_or("it has the form FORMAT=FILE")?;
+    let format = Format::ALL.into_iter().find(|format| format.as_str() == name);
+    let format = format.ok_or_else(|| format!("`{name}` is no format; formats: {}", names()))?;
+    if file.is_empty() {
+        return Err("it names no file".to_owned());
+    }
+    Ok((format, file.into()))
+}
+
 /// When to colour the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
@@ -208,6 +252,8 @@ impl ValueEnum for Format {
             Self::Text => "Excerpts with labels under them, for people",
             Self::Concise => "One line a finding, `path:line:column` first",
             Self::Json => "One object, for programs",
+            Self::Sarif => "SARIF 2.1.0, for code scanning",
+            Self::Github => "Workflow commands, which GitHub shows beside the code",
         }))
     }
 }
@@ -220,7 +266,9 @@ impl Command {
             | Self::Claims { options, .. }
             | Self::Explain { options, .. }
             | Self::Rules { options }
-            | Self::Schema { options, .. } => options,
+            | Self::Schema { options, .. }
+            | Self::GenerateShellCompletion { options, .. }
+            | Self::GenerateManPage { options } => options,
         }
     }
 }
@@ -336,11 +384,39 @@ fn options_first(command: &clap::Command, arguments: Vec<OsString>) -> Vec<OsStr
     first
 }
 
-/// The names of the subcommands, for hints.
+/// The names of the subcommands that help lists, for hints.
 pub fn command_names() -> impl Iterator<Item = String> {
     let command = Cli::command();
-    let names: Vec<_> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    let names: Vec<_> = shown.map(|sub| sub.get_name().to_owned()).collect();
     names.into_iter()
+}
+
+/// The command line as people type it: with the options of `check` where no command is named.
+fn whole_command() -> clap::Command {
+    let command = Cli::command();
+    let check = command.find_subcommand("check");
+    let arguments: Vec<_> =
+        check.into_iter().flat_map(clap::Command::get_arguments).cloned().collect();
+    command.subcommand_required(false).args_conflicts_with_subcommands(false).args(arguments)
+}
+
+/// The completions of `shell`.
+pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut whole_command(), "reglint", &mut out);
+    out
+}
+
+/// The man page, for section 1.
+///
+/// # Errors
+///
+/// Never: it is written to memory.
+pub fn man_page() -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    clap_mangen::Man::new(whole_command()).render(&mut out)?;
+    Ok(out)
 }
 
 #[cfg(test)]

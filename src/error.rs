@@ -41,6 +41,13 @@ pub enum Error {
         /// What was probably meant.
         hint: Option<String>,
     },
+    /// A file could not be written; it is as it was.
+    WriteFile {
+        /// As the user gave it.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
     /// The output could not be written.
     Write(io::Error),
 }
@@ -51,7 +58,7 @@ impl Error {
             Self::Usage { hint, .. } | Self::Read { hint, .. } | Self::Invalid { hint, .. } => {
                 hint.as_deref()
             }
-            Self::TooLarge { .. } | Self::Write(_) => None,
+            Self::TooLarge { .. } | Self::WriteFile { .. } | Self::Write(_) => None,
         }
     }
 }
@@ -65,6 +72,7 @@ impl fmt::Display for Error {
                 write!(f, "`{path}` is too large: at most {limit} bytes are read")?;
             }
             Self::Invalid { place, message, .. } => write!(f, "{place}: {message}")?,
+            Self::WriteFile { path, source } => write!(f, "cannot write `{path}`: {source}")?,
             Self::Write(source) => write!(f, "cannot write the output: {source}")?,
         }
         self.hint().map_or(Ok(()), |hint| write!(f, " ({hint})"))
@@ -74,7 +82,9 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Read { source, .. } | Self::Write(source) => Some(source),
+            Self::Read { source, .. } | Self::WriteFile { source, .. } | Self::Write(source) => {
+                Some(source)
+            }
             Self::Usage { .. } | Self::TooLarge { .. } | Self::Invalid { .. } => None,
         }
     }

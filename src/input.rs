@@ -1,6 +1,6 @@
 //! The only reader of files that are checked: from paths to sources.
 //!
-//! Uses `source`, `config`, `error`. One path that cannot be read never hides another.
+//! Uses `source`, `span`, `config`, `error`. One path that cannot be read never hides another.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::config::{self, Config};
 use crate::error::Error;
 use crate::source::{MAX_BYTES, Role, Source, Sources};
+use crate::span::FileId;
 
 /// The path that standard input is shown as where none was given for it.
 const STDIN: &str = "<stdin>";
@@ -37,6 +38,8 @@ pub struct Request<'a> {
 pub struct Input {
     /// The sources, siblings read for context among them.
     pub sources: Sources,
+    /// The source that came from standard input.
+    pub stdin: Option<FileId>,
     /// What went wrong, in the order of the paths.
     pub errors: Vec<Error>,
 }
@@ -275,8 +278,12 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
     let mut input = Input { errors: list.errors, ..Input::default() };
     let mut sources = Vec::new();
     let mut identities = AHashSet::new();
+    let mut name = None;
     match stdin {
-        Some(Ok(source)) => sources.push(source),
+        Some(Ok(source)) => {
+            name = Some(source.path().to_owned());
+            sources.push(source);
+        }
         Some(Err(error)) => input.errors.push(error),
         None => {}
     }
@@ -293,6 +300,8 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
         }
     }
     input.sources = Sources::new(sources);
+    let is_stdin = |source: &Source| name.as_deref() == Some(source.path());
+    input.stdin = input.sources.iter().find(|(_, source)| is_stdin(source)).map(|(file, _)| file);
     input
 }
 

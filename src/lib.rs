@@ -10,13 +10,15 @@
 //!       document ─ register ─▶ hypotheses, pattern slots
 //!         registers ─ workspace ─▶ indexes, each distinct pattern parsed once (pattern)
 //!           workspace ─ rules ─▶ diagnostics ─ report ─▶ levels, order, counts
-//!             report ─ output ─▶ text, concise, json ─▶ exit status
+//!             report ─ fixer ─▶ fixed sources, linted again ─ writer ─▶ files
+//!               report ─ output ─▶ text, concise, json, sarif, github ─▶ exit status
 //! ```
 //!
 //! Parsing never fails: it gives a value and errors. A finding is a [`diagnostic::Diagnostic`], a
 //! failure to work is an [`error::Error`], and a bug is a panic. `ARCHITECTURE.md` has the
 //! invariants and the layers.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -27,6 +29,7 @@ pub mod diagnostic;
 pub mod error;
 pub mod exit;
 pub mod fix;
+pub mod fixer;
 pub mod input;
 pub mod json;
 pub mod linter;
@@ -42,14 +45,20 @@ pub mod source;
 pub mod span;
 mod suggest;
 pub mod workspace;
+pub mod writer;
 
 use cli::{ColorChoice, Command, Options, SchemaName};
 use config::Config;
 use error::Error;
 use exit::ExitStatus;
-use report::Levels;
+use fix::Applicability;
+use fixer::Outcome;
+use output::Format;
+use report::{Levels, Report};
 use rules::Rule;
 use schema::Schema;
+use source::{Role, Sources};
+use span::FileId;
 
 /// Runs the command line `arguments`, the program's name first, on the process's own streams.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
@@ -105,6 +114,12 @@ fn execute(command: &Command, is_terminal: bool, out: &mut dyn Write) -> Result<
             SchemaName::Config => config::SCHEMA.as_bytes(),
             SchemaName::Report => output::REPORT_SCHEMA.as_bytes(),
         })),
+        Command::GenerateShellCompletion { shell, .. } => {
+            clean(out.write_all(&cli::completions(*shell)))
+        }
+        Command::GenerateManPage { .. } => {
+            clean(cli::man_page().and_then(|page| out.write_all(&page)))
+        }
     }
 }
 
@@ -123,20 +138,61 @@ fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<E
         config: &config,
         folder: &folder,
     });
-    let report = linter::lint(
-        &input.sources,
-        &linter::Options {
-            levels: &levels,
-            schema: schema.as_ref().unwrap_or_else(|| Schema::embedded()),
-            consumer: config.consumer,
-        },
-    );
+    let lint_options = linter::Options {
+        levels: &levels,
+        schema: schema.as_ref().unwrap_or_else(|| Schema::embedded()),
+        consumer: config.consumer,
+    };
     let view = view(options, is_terminal);
-    written(output::write(options.format, &report, &input.sources, &view, out))?;
+    let input::Input { mut sources, stdin, mut errors } = input;
+    // Standard input that is fixed goes on to standard output; findings are then told beside it.
+    let fixes_stdin = options.fix && !options.diff && stdin.is_some();
+    let mut changes = false;
+    let report = if options.fix || options.diff {
+        let trust = if options.unsafe_fixes { Applicability::Unsafe } else { Applicability::Safe };
+        let outcome = fixer::fix(&mut sources, &lint_options, trust);
+        if options.diff {
+            changes = !outcome.changed.is_empty();
+            written(show_diff(&outcome, &sources, is_terminal, out))?;
+        } else {
+            if let Some(source) = stdin.map(|file| sources.get(file)) {
+                if source.is_exact() {
+                    written(out.write_all(source.text().as_bytes()))?;
+                } else {
+                    let words = io::Error::other("what was read is not UTF-8");
+                    let path = source.path().to_owned();
+                    errors.push(Error::WriteFile { path, source: words });
+                }
+            }
+            save(&outcome, &sources, stdin, &check.paths, &mut errors);
+        }
+        written(out.flush())?;
+        warn(&outcome, &sources);
+        outcome.report
+    } else {
+        linter::lint(&sources, &lint_options)
+    };
+    if options.diff {
+        if !options.quiet {
+            tell(&would_fix(report.summary.fixed));
+        }
+    } else if fixes_stdin {
+        let view = output::Options { color: false, ..view };
+        let mut stderr = BufWriter::new(io::stderr().lock());
+        written(output::write(options.format, &report, &sources, &view, &mut stderr))?;
+        written(stderr.flush())?;
+    } else {
+        written(output::write(options.format, &report, &sources, &view, out))?;
+    }
+    for (format, path) in &options.output {
+        if let Err(error) = write_report(*format, path, &report, &sources, options) {
+            errors.push(error);
+        }
+    }
     // Findings first, then what could not be checked, also where both streams are one terminal.
     written(out.flush())?;
     // A gate that checks nothing must not look green, unless exclusions are asked to do just that.
-    let nothing = report.summary.registers == 0 && input.errors.is_empty();
+    let nothing = report.summary.registers == 0 && errors.is_empty();
     if nothing && !options.force_exclude {
         complain(&Error::Usage {
             message: "no register found in what was named".to_owned(),
@@ -144,8 +200,8 @@ fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<E
         });
         return Ok(ExitStatus::Failure);
     }
-    let failed = !input.errors.is_empty();
-    for mut error in input.errors {
+    let failed = !errors.is_empty();
+    for mut error in errors {
         if let Error::Read { path, source, hint } = &mut error
             && source.kind() == io::ErrorKind::NotFound
         {
@@ -153,9 +209,10 @@ fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<E
         }
         complain(&error);
     }
+    let found = if options.diff { changes } else { report.summary.errors > 0 };
     Ok(if failed {
         ExitStatus::Failure
-    } else if report.summary.errors > 0 && !options.exit_zero {
+    } else if found && !options.exit_zero {
         ExitStatus::Findings
     } else {
         ExitStatus::Clean
@@ -242,7 +299,105 @@ fn view(options: &Options, is_terminal: bool) -> output::Options {
         color: is_coloured(options.color, is_terminal),
         width: terminal_width(is_terminal),
         quiet: options.quiet,
+        unsafe_fixes: options.unsafe_fixes,
     }
+}
+
+/// Prints what fixing changed in each file. At a terminal it is for reading, and shows no character that
+/// a terminal obeys; elsewhere it is for `patch`, byte by byte.
+fn show_diff(
+    outcome: &Outcome,
+    sources: &Sources,
+    is_terminal: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (&file, before) in &outcome.changed {
+        let source = sources.get(file);
+        let path = output::escape_line(source.path());
+        let diff = writer::diff(&path, before, source.text());
+        if is_terminal {
+            for line in diff.lines() {
+                writeln!(out, "{}", output::escape_line(line))?;
+            }
+        } else {
+            out.write_all(diff.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the files that fixing changed. One that cannot be written never hides another.
+fn save(
+    outcome: &Outcome,
+    sources: &Sources,
+    stdin: Option<FileId>,
+    paths: &[PathBuf],
+    errors: &mut Vec<Error>,
+) {
+    if outcome.changed.keys().all(|file| Some(*file) == stdin) {
+        return;
+    }
+    let bounds = writer::Bounds::new(sources, paths);
+    for (&file, before) in &outcome.changed {
+        if Some(file) != stdin
+            && let Err(error) = writer::write(sources.get(file), before, &bounds)
+        {
+            errors.push(error);
+        }
+    }
+}
+
+/// Says what fixing left alone, and why.
+fn warn(outcome: &Outcome, sources: &Sources) {
+    let found: BTreeSet<FileId> =
+        outcome.report.diagnostics.iter().map(|found| found.primary.file).collect();
+    for &file in &outcome.report.sealed {
+        let source = sources.get(file);
+        if source.role() != Role::Context && found.contains(&file) {
+            let why = if source.is_exact() { "does not parse" } else { "is not UTF-8" };
+            tell(&format!("`{}` {why}, so no fix touches it", source.path()));
+        }
+    }
+    for &file in &outcome.spoiled {
+        let path = sources.get(file).path();
+        tell(&format!(
+            "a fix would leave `{path}` so that it does not parse, and was not applied; please report this"
+        ));
+    }
+    if outcome.unsettled {
+        let rounds = fixer::MAX_ROUNDS;
+        tell(&format!("fixes did not come to an end in {rounds} rounds; another run goes on"));
+    }
+}
+
+/// The last line of `--diff`.
+fn would_fix(number: usize) -> String {
+    match number {
+        0 => "nothing would be fixed".to_owned(),
+        1 => "would fix 1 finding".to_owned(),
+        _ => format!("would fix {number} findings"),
+    }
+}
+
+/// Writes a report into a file of its own, as it would be printed where no terminal is.
+fn write_report(
+    format: Format,
+    path: &Path,
+    report: &Report,
+    sources: &Sources,
+    options: &Options,
+) -> Result<(), Error> {
+    let view = output::Options {
+        quiet: options.quiet,
+        unsafe_fixes: options.unsafe_fixes,
+        ..output::Options::default()
+    };
+    let write = || {
+        let mut file = BufWriter::new(std::fs::File::create(path)?);
+        output::write(format, report, sources, &view, &mut file)?;
+        file.flush()
+    };
+    write().map_err(|source| Error::WriteFile { path: path.display().to_string(), source })
 }
 
 /// The configuration that the options ask for, with their exclusions.
@@ -331,8 +486,12 @@ fn hint_for(path: &str) -> Option<String> {
 
 /// Tells standard error why something could not be done.
 fn complain(error: &Error) {
-    let text = error.to_string();
-    let text = output::escape_line(&text);
+    tell(&error.to_string());
+}
+
+/// Tells standard error `text`, one line.
+fn tell(text: &str) {
+    let text = output::escape_line(text);
     // Nobody is left to be told where even this cannot be printed.
     let _ = writeln!(io::stderr().lock(), "reglint: {text}");
 }

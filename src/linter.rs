@@ -61,7 +61,16 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
         }
     }
     diagnostics.retain(|diagnostic| concerns_what_was_asked(sources, diagnostic));
-    Report::new(diagnostics, options.levels, count(&workspace))
+    let sealed = list.iter().zip(&documents);
+    let sealed = sealed.filter(|((_, source), document)| is_sealed(source, document));
+    let sealed = sealed.map(|((file, _), _)| *file).collect();
+    Report::new(diagnostics, options.levels, count(&workspace), sealed)
+}
+
+/// Whether no fix may touch a source: nobody asked for it, it does not parse, or its bytes are not its
+/// text.
+fn is_sealed(source: &Source, document: &Document<'_>) -> bool {
+    source.role() == Role::Context || !document.errors().is_empty() || !source.is_exact()
 }
 
 /// The JSON of a source. Of bytes that are no text at all nothing more is said.

@@ -9,7 +9,9 @@ mod answers;
 mod catalogue;
 mod concise;
 mod escape;
+mod github;
 mod json;
+mod sarif;
 mod text;
 mod view;
 
@@ -17,6 +19,7 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::diagnostic::Diagnostic;
+use crate::fix::Applicability;
 use crate::overlap::Relation;
 use crate::query::{Claims, Refusal};
 use crate::report::Report;
@@ -35,11 +38,15 @@ pub enum Format {
     Concise,
     /// One object, described by schema/report.schema.json.
     Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Workflow commands, which GitHub shows beside the code.
+    Github,
 }
 
 impl Format {
     /// All of them, in the order that a list shows them.
-    pub const ALL: [Self; 3] = [Self::Text, Self::Concise, Self::Json];
+    pub const ALL: [Self; 5] = [Self::Text, Self::Concise, Self::Json, Self::Sarif, Self::Github];
 
     /// The name on the command line.
     pub fn as_str(self) -> &'static str {
@@ -47,6 +54,8 @@ impl Format {
             Self::Text => "text",
             Self::Concise => "concise",
             Self::Json => "json",
+            Self::Sarif => "sarif",
+            Self::Github => "github",
         }
     }
 }
@@ -60,19 +69,17 @@ pub struct Options {
     pub width: usize,
     /// Findings only, no summary.
     pub quiet: bool,
+    /// Whether `--fix` would apply unsafe fixes too.
+    pub unsafe_fixes: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { color: false, width: 100, quiet: false }
+        Self { color: false, width: 100, quiet: false, unsafe_fixes: false }
     }
 }
 
 /// Writes `report` in `format`. The diagnostics point into `sources`.
-///
-/// # Errors
-///
-/// What the writer says.
 ///
 /// Writes in few, large pieces.
 ///
@@ -89,6 +96,8 @@ pub fn write(
         Format::Text => text::write(report, sources, options, out),
         Format::Concise => concise::write(report, sources, options, out),
         Format::Json => json::write(report, sources, out),
+        Format::Sarif => sarif::write(report, sources, out),
+        Format::Github => github::write(report, sources, options, out),
     }
 }
 
@@ -129,14 +138,33 @@ pub fn claims(
 /// What the writer says.
 pub fn catalogue(rules: &[Rule], format: Format, out: &mut dyn io::Write) -> io::Result<()> {
     match format {
-        Format::Text | Format::Concise => catalogue::write_text(rules, out),
-        Format::Json => catalogue::write_json(rules, out),
+        Format::Text | Format::Concise | Format::Github => catalogue::write_text(rules, out),
+        Format::Json | Format::Sarif => catalogue::write_json(rules, out),
     }
 }
 
 /// `text` as it may reach a terminal: on one line, escaped.
 pub fn escape_line(text: &str) -> Cow<'_, str> {
     escape::escape(text)
+}
+
+/// Whether `--fix` repairs a finding, with the options of this run.
+fn is_fixable(diagnostic: &Diagnostic, report: &Report, options: &Options) -> bool {
+    diagnostic.fix.as_ref().is_some_and(|fix| {
+        let is_trusted = match fix.applicability {
+            Applicability::Safe => true,
+            Applicability::Unsafe => options.unsafe_fixes,
+            Applicability::DisplayOnly => false,
+        };
+        is_trusted && report.takes(fix)
+    })
+}
+
+/// What a finding says besides its message, in formats that do not draw: the witness, then the notes.
+fn facts(diagnostic: &Diagnostic) -> impl Iterator<Item = Cow<'_, str>> {
+    let witness = diagnostic.witness.as_ref();
+    let witness = witness.map(|it| Cow::Owned(format!("{}: `{}`", it.message, it.frame)));
+    witness.into_iter().chain(diagnostic.notes.iter().map(|note| Cow::Borrowed(note.as_str())))
 }
 
 /// The id of the hypothesis that a finding is about, unless its message says it already.

@@ -1,12 +1,13 @@
 //! What a run found: levels and selection applied, in one total order, counted.
 //!
-//! Uses `diagnostic`, `source`, `rules`.
+//! Uses `diagnostic`, `fix`, `source`, `rules`.
 
 use std::cmp::Ordering;
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::fix::Applicability;
+use crate::fix::{Applicability, Fix};
 use crate::rules::{self, Level, Rule};
+use crate::span::FileId;
 
 /// What a run found.
 #[derive(Debug, Default)]
@@ -15,6 +16,9 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
     /// The counts.
     pub summary: Summary,
+    /// The files that no fix may touch, in ascending order: those that do not parse, whose bytes are not
+    /// their text, and those that are read for context only.
+    pub sealed: Vec<FileId>,
 }
 
 /// The counts of a run.
@@ -30,10 +34,12 @@ pub struct Summary {
     pub errors: usize,
     /// Findings at warning level.
     pub warnings: usize,
-    /// Findings with a safe fix.
+    /// Findings that `--fix` repairs: those with a safe fix of files that may be touched.
     pub fixable: usize,
-    /// Findings with an unsafe fix.
+    /// Findings that `--fix --unsafe-fixes` repairs besides.
     pub unsafe_fixable: usize,
+    /// Fixes that this run applied.
+    pub fixed: usize,
 }
 
 /// The level of each rule in a run.
@@ -103,7 +109,13 @@ impl Levels {
 
 impl Report {
     /// The report of `diagnostics`, in any order, with `counted` registers, hypotheses and patterns.
-    pub fn new(diagnostics: Vec<Diagnostic>, levels: &Levels, counted: Summary) -> Self {
+    /// No fix may touch the files in `sealed`, which is in ascending order.
+    pub fn new(
+        diagnostics: Vec<Diagnostic>,
+        levels: &Levels,
+        counted: Summary,
+        sealed: Vec<FileId>,
+    ) -> Self {
         // With the rule's place in the catalogue, which the order needs again and again.
         let mut ranked: Vec<(usize, Diagnostic)> = Vec::with_capacity(diagnostics.len());
         for mut diagnostic in diagnostics {
@@ -124,14 +136,24 @@ impl Report {
                 Severity::Error => summary.errors += 1,
                 Severity::Warning => summary.warnings += 1,
             }
-            match diagnostic.fix.as_ref().map(|fix| fix.applicability) {
+            let open = diagnostic.fix.as_ref().filter(|fix| is_open(fix, &sealed));
+            match open.map(|fix| fix.applicability) {
                 Some(Applicability::Safe) => summary.fixable += 1,
                 Some(Applicability::Unsafe) => summary.unsafe_fixable += 1,
                 Some(Applicability::DisplayOnly) | None => {}
             }
         }
-        Self { diagnostics, summary }
+        Self { diagnostics, summary, sealed }
     }
+
+    /// Whether the fix of a finding can be applied: each file that it edits may be touched.
+    pub fn takes(&self, fix: &Fix) -> bool {
+        is_open(fix, &self.sealed)
+    }
+}
+
+fn is_open(fix: &Fix, sealed: &[FileId]) -> bool {
+    fix.edits.iter().all(|edit| sealed.binary_search(&edit.file).is_err())
 }
 
 /// The one order of findings: by file, then place, then rule, then what is said. Files are
@@ -168,7 +190,8 @@ mod tests {
             finding("duplicate-key", Severity::Error, 0, 9),
             finding("schema-violation", Severity::Error, 0, 2),
         ];
-        let report = |list: Vec<_>| Report::new(list, &Levels::default(), Summary::default());
+        let report =
+            |list: Vec<_>| Report::new(list, &Levels::default(), Summary::default(), Vec::new());
         let mut reversed = list.to_vec();
         reversed.reverse();
         let places = |report: &Report| -> Vec<_> {
@@ -184,7 +207,7 @@ mod tests {
     fn levels_apply() {
         let own = |levels: &Levels, name: &'static str, severity| {
             let list = vec![finding(name, severity, 0, 0)];
-            let report = Report::new(list, levels, Summary::default());
+            let report = Report::new(list, levels, Summary::default(), Vec::new());
             report.diagnostics.first().map(|diagnostic| diagnostic.severity)
         };
         let mut levels = Levels::default();

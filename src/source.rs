@@ -129,6 +129,11 @@ impl Source {
         !matches!(self.faults.first(), Some(EncodingFault::Utf16(_)))
     }
 
+    /// Whether the text is what was read, byte by byte.
+    pub fn is_exact(&self) -> bool {
+        self.faults.iter().all(|fault| matches!(fault, EncodingFault::ByteOrderMark(_)))
+    }
+
     /// The first byte behind a byte order mark.
     pub fn content_start(&self) -> usize {
         if self.text.starts_with(BOM) { BOM.len() } else { 0 }
@@ -269,6 +274,13 @@ impl Sources {
     /// One source.
     pub fn get(&self, id: FileId) -> &Source {
         &self.list[id.index()]
+    }
+
+    /// Gives a source another text, under its path, number and role; returns the one that it had.
+    pub fn replace(&mut self, id: FileId, text: String) -> String {
+        let source = &mut self.list[id.index()];
+        let new = Source::new(source.path.clone(), text.into_bytes()).with_role(source.role);
+        std::mem::replace(source, new).text
     }
 
     /// All of them, by path.

@@ -1,16 +1,15 @@
 //! One line a finding, for editors, `grep` and hooks.
 //!
 //! `path:line:column: severity[rule]: message (hypothesis H2)`, with `[*]` before the message where a
-//! safe fix repairs it. No summary: as many lines as findings.
+//! `--fix` would repair it. No summary: as many lines as findings.
 
 use std::io::{self, Write as _};
 
 use codespan_reporting::term::termcolor::{Ansi, Color, ColorSpec, WriteColor as _};
 
 use super::escape::escape;
-use super::{Options, unnamed_hypothesis};
+use super::{Options, is_fixable, unnamed_hypothesis};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::fix::Applicability;
 use crate::report::Report;
 use crate::source::{ColumnUnit, Position, Sources};
 
@@ -24,7 +23,8 @@ pub(super) fn write(
     let mut line = Vec::new();
     for diagnostic in &report.diagnostics {
         line.clear();
-        write_line(diagnostic, sources, options, &mut line)?;
+        let fixable = is_fixable(diagnostic, report, options);
+        write_line(diagnostic, fixable, sources, options, &mut line)?;
         out.write_all(&line)?;
     }
     Ok(())
@@ -32,6 +32,7 @@ pub(super) fn write(
 
 fn write_line(
     diagnostic: &Diagnostic,
+    fixable: bool,
     sources: &Sources,
     options: &Options,
     out: &mut Vec<u8>,
@@ -53,8 +54,7 @@ fn write_line(
     } else {
         write!(out, "{}[{}]", diagnostic.severity.as_str(), diagnostic.rule)?;
     }
-    let safe = |fix: &crate::fix::Fix| fix.applicability == Applicability::Safe;
-    let marker = if diagnostic.fix.as_ref().is_some_and(safe) { "[*] " } else { "" };
+    let marker = if fixable { "[*] " } else { "" };
     write!(out, ": {marker}{}", escape(&diagnostic.message))?;
     if let Some(id) = unnamed_hypothesis(diagnostic) {
         write!(out, " (hypothesis {})", escape(id))?;

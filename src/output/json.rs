@@ -42,6 +42,7 @@ pub(super) fn write(report: &Report, sources: &Sources, out: &mut dyn Write) -> 
             warnings: summary.warnings,
             fixable: summary.fixable,
             unsafe_fixable: summary.unsafe_fixable,
+            fixed: summary.fixed,
         },
     )?;
     line.extend_from_slice(b"}\n");
@@ -150,6 +151,7 @@ struct SummaryJson {
     warnings: usize,
     fixable: usize,
     unsafe_fixable: usize,
+    fixed: usize,
 }
 
 impl<'r> DiagnosticJson<'r> {

@@ -56,7 +56,7 @@ pub(super) fn write(
         out.write_all(&buffer)?;
     }
     if !options.quiet {
-        writeln!(out, "{}", summary(&report.summary))?;
+        writeln!(out, "{}", summary(&report.summary, options.unsafe_fixes))?;
     }
     Ok(())
 }
@@ -412,10 +412,18 @@ fn fixed_line(fix: &Fix, sources: &Sources, width: usize) -> Option<String> {
     Some(out)
 }
 
-/// The last line.
-fn summary(summary: &Summary) -> String {
-    let Summary { registers, hypotheses, patterns, errors, warnings, fixable, unsafe_fixable } =
-        *summary;
+/// The last line. `unsafe_fixes`: `--fix` would apply those too.
+pub(super) fn summary(summary: &Summary, unsafe_fixes: bool) -> String {
+    let Summary {
+        registers,
+        hypotheses,
+        patterns,
+        errors,
+        warnings,
+        fixable,
+        unsafe_fixable,
+        fixed,
+    } = *summary;
     if registers == 0 && errors + warnings == 0 {
         return "no register was checked".to_owned();
     }
@@ -426,28 +434,31 @@ fn summary(summary: &Summary) -> String {
     };
     let what = format!("{hypotheses}, {}", count(patterns, "pattern"));
     let registers = count(registers, "register");
-    let (errors, warnings) = match (errors, warnings) {
-        (0, 0) => return format!("no findings in {registers} ({what})"),
-        (_, 0) => (count(errors, "error"), String::new()),
-        (0, _) => (count(warnings, "warning"), String::new()),
-        _ => (count(errors, "error"), format!(" and {}", count(warnings, "warning"))),
+    let found = match (errors, warnings) {
+        (0, 0) => "no findings".to_owned(),
+        (_, 0) => count(errors, "error"),
+        (0, _) => count(warnings, "warning"),
+        _ => format!("{} and {}", count(errors, "error"), count(warnings, "warning")),
     };
-    let (safe, unsafe_) = (fixes(fixable, "safe"), fixes(unsafe_fixable, "unsafe"));
-    let fixes = match (fixable, unsafe_fixable) {
-        (0, 0) => String::new(),
-        (_, 0) => format!("; {safe}"),
-        (0, _) => format!("; {unsafe_}"),
-        _ => format!("; {safe}, {unsafe_}"),
+    let mut text = format!("{found} in {registers} ({what})");
+    let (with, without) =
+        if unsafe_fixes { (fixable + unsafe_fixable, 0) } else { (fixable, unsafe_fixable) };
+    if fixed > 0 {
+        let _ = write!(text, "; {fixed} fixed");
+    }
+    let _ = match (with, without) {
+        (0, 0) => Ok(()),
+        (_, 0) => write!(text, "; {with} fixable with `--fix`"),
+        (0, _) => write!(text, "; {without} fixable with `--fix --unsafe-fixes`"),
+        _ => write!(
+            text,
+            "; {with} fixable with `--fix`, {without} more with `--fix --unsafe-fixes`"
+        ),
     };
-    format!("{errors}{warnings} in {registers} ({what}){fixes}")
-}
-
-/// A number of fixes of one kind.
-fn fixes(number: usize, kind: &str) -> String {
-    format!("{number} {kind} {}", if number == 1 { "fix" } else { "fixes" })
+    text
 }
 
 /// A number and its noun.
-fn count(number: usize, noun: &str) -> String {
+pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -7,6 +7,7 @@
 mod architecture;
 mod cases;
 mod documentation;
+mod fixes;
 mod input;
 mod rules;
 mod shared;

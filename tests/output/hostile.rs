@@ -51,7 +51,7 @@ proptest! {
         let report = report(vec![found]);
         for format in Format::ALL {
             for color in [false, true] {
-                let options = Options { color, width, quiet: false };
+                let options = Options { color, width, quiet: false, unsafe_fixes: false };
                 let mut out = render(format, &report, &sources, &options);
                 if color {
                     out = without_colours(&out);
@@ -60,6 +60,17 @@ proptest! {
                 prop_assert_eq!(raw, None, "{:?}", out);
                 if format == Format::Concise {
                     prop_assert_eq!(out.matches('\n').count(), 1);
+                }
+                if format == Format::Github {
+                    // One command a finding, and one for the count.
+                    prop_assert_eq!(out.matches('\n').count(), 2, "{:?}", out);
+                    prop_assert!(out.lines().all(|line| line.starts_with("::")), "{:?}", out);
+                }
+                if format == Format::Sarif {
+                    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+                    let result = &value["runs"][0]["results"][0];
+                    let message = result["message"]["text"].as_str().unwrap();
+                    prop_assert!(message.starts_with(&*texts[3]));
                 }
                 if format == Format::Json {
                     let value: serde_json::Value = serde_json::from_str(&out).unwrap();

@@ -42,7 +42,7 @@ fn the_object_as_it_is_written() {
     {"version":1,"diagnostics":[
     {"rule":"duplicate-id","severity":"error","message":"twice: \"\u001b[2J\u009b\udb40\udc41\"","path":"a.json","hypothesis":"H\u20282","span":{"start":{"offset":23,"line":2,"column":14},"end":{"offset":24,"line":2,"column":15}},"related":[{"path":"b.json","span":{"start":{"offset":11,"line":1,"column":9},"end":{"offset":13,"line":1,"column":11}},"message":"first \u202ehere"}],"notes":["a note"],"fix":{"message":"put a tab there","applicability":"display-only","edits":[{"path":"a.json","span":{"start":{"offset":23,"line":2,"column":14},"end":{"offset":24,"line":2,"column":15}},"replacement":"\t"},{"path":"b.json","span":{"start":{"offset":11,"line":1,"column":9},"end":{"offset":13,"line":1,"column":11}},"replacement":"\t"}]}},
     {"rule":"invalid-json","severity":"warning","message":"unexpected end","path":"a.json","hypothesis":null,"span":{"start":{"offset":40,"line":5,"column":1},"end":{"offset":40,"line":5,"column":1}},"related":[],"notes":[],"fix":null}
-    ],"summary":{"registers":1,"hypotheses":2,"patterns":5,"errors":1,"warnings":1,"fixable":0,"unsafe_fixable":0}}
+    ],"summary":{"registers":1,"hypotheses":2,"patterns":5,"errors":1,"warnings":1,"fixable":0,"unsafe_fixable":0,"fixed":0}}
     "#);
 }
 

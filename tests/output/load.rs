@@ -58,12 +58,22 @@ fn the_formats_agree_on_places() {
     for start in offsets {
         let report = report(vec![error("r", "m", on(start, start))]);
         let options = Options::default();
-        let [text, concise, json] =
+        let [text, concise, json, sarif, github] =
             Format::ALL.map(|format| render(format, &report, &sources, &options));
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         let place = &json["diagnostics"][0]["span"]["start"];
         let place = format!("a.json:{}:{}", place["line"], place["column"]);
         assert!(concise.starts_with(&format!("{place}: ")), "{concise}");
         assert!(text.contains(&format!("┌─ {place}\n")), "{text}");
+        let (line, column) = place.trim_start_matches("a.json:").split_once(':').unwrap();
+        let command = format!("::error file=a.json,line={line},col={column},title=");
+        assert!(github.starts_with(&command), "{github}");
+        // SARIF counts UTF-16 units.
+        let before = &content[..start];
+        let units = before.rsplit('\n').next().unwrap_or_default().encode_utf16().count() + 1;
+        let log: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+        let physical = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(physical["region"]["startColumn"], units, "{sarif}");
+        assert_eq!(physical["region"]["startLine"].to_string(), line, "{sarif}");
     }
 }

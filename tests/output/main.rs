@@ -1,12 +1,14 @@
-//! What reaches the user: the three formats over reports of our own making.
+//! What reaches the user: the formats over reports of our own making.
 
 // Clippy's leave for tests does not reach their helpers; a decomposed é is what some snapshots are about.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::unicode_not_nfc)]
 
 mod concise;
+mod github;
 mod hostile;
 mod json;
 mod load;
+mod sarif;
 mod text;
 
 use reglint::diagnostic::{Diagnostic, Label, Severity};
@@ -52,7 +54,7 @@ fn report(diagnostics: Vec<Diagnostic>) -> Report {
         warnings: of(Severity::Warning),
         ..Summary::default()
     };
-    Report { diagnostics, summary }
+    Report { diagnostics, summary, ..Report::default() }
 }
 
 fn render(format: Format, report: &Report, sources: &Sources, options: &Options) -> String {

@@ -101,7 +101,7 @@ fn a_finding_with_everything() {
       │
       = help: rename it to `canonical_frame_regex` (shown only)
 
-    3 errors and 1 warning in 2 registers (2 hypotheses, 5 patterns); 1 safe fix, 1 unsafe fix
+    3 errors and 1 warning in 2 registers (2 hypotheses, 5 patterns); 1 fixable with `--fix`, 1 more with `--fix --unsafe-fixes`
     "#);
 }
 
@@ -457,16 +457,29 @@ fn the_summary_counts() {
             warnings,
             fixable,
             unsafe_fixable,
+            fixed: 0,
         };
-        let report = Report { diagnostics: Vec::new(), summary };
+        let report = Report { summary, ..Report::default() };
         render(Format::Text, &report, &empty, &Options::default())
     };
     assert_snapshot!(summary(0, 0, 0, 0, 0), @"no register was checked");
     assert_snapshot!(summary(1, 0, 0, 0, 0), @"no findings in 1 register (1 hypothesis, 3 patterns)");
     assert_snapshot!(summary(2, 0, 0, 0, 0), @"no findings in 2 registers (2 hypotheses, 6 patterns)");
-    assert_snapshot!(summary(2, 1, 0, 1, 0), @"1 error in 2 registers (2 hypotheses, 6 patterns); 1 safe fix");
-    assert_snapshot!(summary(2, 0, 2, 0, 1), @"2 warnings in 2 registers (2 hypotheses, 6 patterns); 1 unsafe fix");
-    assert_snapshot!(summary(2, 3, 1, 2, 1), @"3 errors and 1 warning in 2 registers (2 hypotheses, 6 patterns); 2 safe fixes, 1 unsafe fix");
+    assert_snapshot!(summary(2, 1, 0, 1, 0), @"1 error in 2 registers (2 hypotheses, 6 patterns); 1 fixable with `--fix`");
+    assert_snapshot!(summary(2, 0, 2, 0, 1), @"2 warnings in 2 registers (2 hypotheses, 6 patterns); 1 fixable with `--fix --unsafe-fixes`");
+    assert_snapshot!(summary(2, 3, 1, 2, 1), @"3 errors and 1 warning in 2 registers (2 hypotheses, 6 patterns); 2 fixable with `--fix`, 1 more with `--fix --unsafe-fixes`");
+    let report = Report {
+        summary: Summary {
+            registers: 1,
+            fixable: 1,
+            unsafe_fixable: 2,
+            fixed: 3,
+            ..Summary::default()
+        },
+        ..Report::default()
+    };
+    let options = Options { unsafe_fixes: true, ..Options::default() };
+    assert_snapshot!(render(Format::Text, &report, &empty, &options), @"no findings in 1 register (0 hypotheses, 0 patterns); 3 fixed; 3 fixable with `--fix`");
 }
 
 #[test]
