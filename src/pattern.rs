@@ -8,6 +8,7 @@ pub mod ast;
 pub mod case;
 mod compiled;
 mod error;
+pub mod measure;
 mod names;
 mod parser;
 mod repair;
