@@ -18,6 +18,7 @@ use crate::workspace::{Entry, Workspace};
 
 mod claims_everything;
 mod claims_nothing;
+mod dialect_mismatch;
 mod duplicate_canonical_frame;
 mod duplicate_id;
 mod duplicate_key;
@@ -27,6 +28,7 @@ mod invalid_json;
 mod invalid_pattern;
 mod redundant_branch;
 mod schema_violation;
+mod slow_pattern;
 mod unescaped_dot;
 
 /// What the user wants of a rule.
@@ -94,10 +96,12 @@ pub static RULES: &[Rule] = &[
     duplicate_id::RULE,
     id_style::RULE,
     invalid_pattern::RULE,
+    dialect_mismatch::RULE,
     claims_everything::RULE,
     claims_nothing::RULE,
     unescaped_dot::RULE,
     redundant_branch::RULE,
+    slow_pattern::RULE,
     duplicate_canonical_frame::RULE,
 ];
 

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
-use crate::overlap::{Answer, Budget, Compiled, Kind, pairs};
+use crate::overlap::matcher::Outcome;
+use crate::overlap::{Answer, Budget, Compiled, Kind, Sample, pairs};
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
 use crate::pattern::measure::{children, min_width, part, plain_text, surely_satisfiable};
@@ -68,7 +69,7 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
         }
         let is_searched = is_searched(&ast.root, alternation);
         for (at, by) in covered {
-            if context.is_needless(branches.get(at), is_searched) {
+            if context.is_needless(branches, at, is_searched) {
                 found.extend(branches.get(at).map(|branch| Found {
                     branch: branch.span,
                     by: by.and_then(|by| branches.get(by)).map(|by| by.span),
@@ -164,8 +165,8 @@ impl Context<'_, '_> {
     }
 
     /// Whether the pattern claims the same frames without a branch, and without those found before.
-    fn is_needless(&mut self, branch: Option<&Node>, is_searched: bool) -> bool {
-        let Some(branch) = branch else { return false };
+    fn is_needless(&mut self, branches: &[Node], at: usize, is_searched: bool) -> bool {
+        let Some(branch) = branches.get(at) else { return false };
         if is_searched {
             self.reduced.push(branch.span);
             return true;
@@ -178,7 +179,17 @@ impl Context<'_, '_> {
         self.reduced.push(branch.span);
         let reduced = part(self.ast, without(&self.ast.root, &self.reduced));
         let compiled = Compiled::new(&reduced, Budget { states: STATES });
-        let same = whole.within(&compiled) == Answer::Yes && compiled.within(whole) == Answer::Yes;
+        // Most branches are needed, and a frame that takes this one shows it.
+        let others: Vec<Span> =
+            branches.iter().filter(|other| !std::ptr::eq(*other, branch)).map(|b| b.span).collect();
+        let only = part(self.ast, without(&self.ast.root, &others));
+        let shown = match Compiled::new(&only, Budget { states: STATES }).sample() {
+            Sample::Frame(frame) => compiled.matcher().search(frame) == Outcome::None,
+            _ => false,
+        };
+        let same = !shown
+            && whole.within(&compiled) == Answer::Yes
+            && compiled.within(whole) == Answer::Yes;
         if !same {
             self.reduced.pop();
         }
