@@ -218,7 +218,7 @@ impl Program {
                 next = *to;
             }
             let literal = match program.ops.get(next) {
-                Some(Op::Set(mask)) if mask.count_ones() == 1 => Some(*mask),
+                Some(Op::Set(mask)) if mask.is_power_of_two() => Some(*mask),
                 _ => None,
             };
             if let Some(Op::One { follows, .. }) = program.ops.get_mut(at) {
@@ -496,21 +496,7 @@ impl Machine<'_> {
                     self.cost += price::LOOK;
                     self.run(pc + 1, pos, depth + 1).map(|end| (next, end))
                 }
-                Op::Possessive { min, max, next, place } => {
-                    let (min, max, next, place) = (*min, *max, *next, *place);
-                    let (mut count, mut at) = (0, pos);
-                    while count < max {
-                        self.spend(place, price::STEP);
-                        match self.run(pc + 1, at, depth + 1) {
-                            Some(end) if end > at => (count, at) = (count + 1, end),
-                            Some(_) => {
-                                count = max;
-                            }
-                            None => break,
-                        }
-                    }
-                    (count >= min).then_some((next, at))
-                }
+                Op::Possessive { .. } => self.possessive(pc, pos, depth),
             };
         };
         while self.ways.len() > base {
@@ -522,6 +508,25 @@ impl Machine<'_> {
             }
         }
         end
+    }
+
+    /// A possessive repeat: each round goes one way only.
+    fn possessive(&mut self, pc: usize, pos: usize, depth: usize) -> Option<(usize, usize)> {
+        let Op::Possessive { min, max, next, place } = self.program.ops.get(pc)? else {
+            return None;
+        };
+        let (min, max, next, place) = (*min, *max, *next, *place);
+        let (mut count, mut at) = (0, pos);
+        while count < max {
+            self.spend(place, price::STEP);
+            match self.run(pc + 1, at, depth + 1) {
+                Some(end) if end > at => (count, at) = (count + 1, end),
+                // A round that reads nothing can be made again as often as is wanted.
+                Some(_) => count = max,
+                None => break,
+            }
+        }
+        (count >= min).then_some((next, at))
     }
 
     fn set(&mut self, register: usize, value: (usize, usize)) {
@@ -689,7 +694,9 @@ impl Words {
                 *count += u32::from(mask >> at & 1 == 1);
             }
         }
-        children(node).into_iter().for_each(|child| self.count(child));
+        for child in children(node) {
+            self.count(child);
+        }
     }
 
     /// A short text that `node` matches, as often as it must.
@@ -713,7 +720,11 @@ impl Words {
                 }
             }
             NodeKind::Look(..) => {}
-            _ => children(node).into_iter().for_each(|child| self.sample(child, out)),
+            _ => {
+                for child in children(node) {
+                    self.sample(child, out);
+                }
+            }
         }
     }
 
@@ -741,7 +752,9 @@ impl Words {
                 self.sample(node, before);
             }
             NodeKind::Concat(parts) => {
-                parts.iter().for_each(|part| self.collect(part, before, gap))
+                for part in parts {
+                    self.collect(part, before, gap);
+                }
             }
             NodeKind::Alternation(branches) if mask_of(node).is_none() => {
                 for branch in branches {

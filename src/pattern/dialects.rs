@@ -139,8 +139,8 @@ impl<'t> Reader<'t> {
         if self.flags.fold && matches!(c, 'İ' | 'ı') {
             self.found(
                 len,
-                format!("under `(?i)` `{c}` is the letter `i` too"),
-                &format!("`{c}` is a letter of its own"),
+                "the letter `i` too, under `(?i)`".to_owned(),
+                "a letter of its own",
                 &format!("(?-i:{c})"),
                 Some((format!("(?-i:{c})"), false)),
             );
@@ -609,7 +609,6 @@ mod tests {
             r"\w+\b\s*[\w-]",
             "[a-z]|[^a-z_]",
             r"[\[\]]",
-            "[]a]",
             "(?i)ab[c-d]",
             "(?:a)(?=b)(?P<n>c)(?P=n)",
             "(a)(?(1)b|c)",
@@ -622,8 +621,7 @@ mod tests {
             "-[AGXG init]",
         ] {
             assert_eq!(read(text), text);
-            let plain = text.starts_with("[]") || constructs(text).is_empty();
-            assert!(plain, "{text}");
+            assert!(constructs(text).is_empty(), "{text}");
         }
         assert_eq!(constructs(r"a\Z").len(), 1);
         assert_eq!(read(r"a\Z"), r"a\Z");
