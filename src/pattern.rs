@@ -5,9 +5,12 @@
 
 mod aliases;
 pub mod ast;
+pub mod backtrack;
 pub mod case;
 mod compiled;
+pub mod dialects;
 mod error;
+pub mod measure;
 mod names;
 mod parser;
 mod repair;

@@ -5,14 +5,21 @@
 //! its page under `docs/rules`, its cases under `tests/cases`; tests hold the set closed.
 
 use ahash::AHashMap;
+use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::fix::{Applicability, Edit};
-use crate::register::Hypothesis;
+use crate::overlap::{Answer, Budget, Compiled};
+use crate::pattern::ast::{Ast, Node};
+use crate::pattern::{Consumer, Pattern, measure};
+use crate::register::{Hypothesis, PatternId, Slot};
 use crate::span::{FileId, Span};
 use crate::workspace::{Entry, Workspace};
 
 mod canonical_claims_subcomponent;
+mod claims_everything;
+mod claims_nothing;
+mod dialect_mismatch;
 mod duplicate_canonical_frame;
 mod duplicate_id;
 mod duplicate_key;
@@ -27,9 +34,12 @@ mod overlapping_canonical_frames;
 mod overlapping_subcomponents;
 mod pairs;
 mod possible_overlap;
+mod redundant_branch;
 mod schema_violation;
 mod several_canonical_frames;
+mod slow_pattern;
 mod undecided_overlap;
+mod unescaped_dot;
 
 /// What the user wants of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +106,12 @@ pub static RULES: &[Rule] = &[
     duplicate_id::RULE,
     id_style::RULE,
     invalid_pattern::RULE,
+    dialect_mismatch::RULE,
+    claims_everything::RULE,
+    claims_nothing::RULE,
+    unescaped_dot::RULE,
+    redundant_branch::RULE,
+    slow_pattern::RULE,
     duplicate_canonical_frame::RULE,
     overlapping_canonical_frames::RULE,
     possible_overlap::RULE,
@@ -190,6 +206,113 @@ impl Findings {
         }
         self.list
     }
+}
+
+/// Looks at each distinct pattern once, and reports what `analyse` finds in it at each slot that has it.
+///
+/// Plain text is not looked at, unless it is empty or has control characters: each of these rules is
+/// about something else.
+fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
+    workspace: &'w Workspace<'d>,
+    findings: &mut Findings,
+    analyse: impl Fn(PatternId, &'w Pattern<'d>) -> I + Sync,
+    report: impl Fn(&Findings, Place<'_, 'd>, &F) -> Diagnostic,
+) {
+    /// From how many patterns on other threads are worth their start.
+    const PER_THREAD: usize = 512;
+    let patterns = workspace.patterns;
+    let wanted = |id: &PatternId| {
+        let pattern = patterns.get(*id);
+        pattern.text().is_empty() || !pattern.is_literal() || has_control(pattern.text())
+    };
+    let one = |id: PatternId| {
+        let found: Vec<F> = analyse(id, patterns.get(id)).into_iter().collect();
+        (!found.is_empty()).then_some((id, found))
+    };
+    let ids: Vec<_> = (0..patterns.len() as u32).map(PatternId).filter(wanted).collect();
+    let found: Vec<(PatternId, Vec<F>)> = if ids.len() < PER_THREAD {
+        ids.into_iter().filter_map(one).collect()
+    } else {
+        ids.into_par_iter().filter_map(one).collect()
+    };
+    let found: AHashMap<PatternId, Vec<F>> = found.into_iter().collect();
+    if found.is_empty() {
+        return;
+    }
+    for entry in &workspace.entries {
+        for hypothesis in &entry.register.hypotheses {
+            for slot in hypothesis.slots() {
+                for found in found.get(&slot.pattern).into_iter().flatten() {
+                    let place = Place { entry, slot, pattern: patterns.get(slot.pattern) };
+                    let finding = report(findings, place, found);
+                    findings.push(finding.with_hypothesis(hypothesis.id()));
+                }
+            }
+        }
+    }
+}
+
+/// Whether `text` may have a control character; never wrong where it says no.
+fn has_control(text: &str) -> bool {
+    text.bytes().any(|byte| byte < 0x20 || byte == 0x7f || byte == 0xc2)
+}
+
+/// A pattern where it stands in a register.
+#[derive(Clone, Copy)]
+struct Place<'p, 'd> {
+    entry: &'p Entry<'d>,
+    slot: &'p Slot<'d>,
+    pattern: &'p Pattern<'d>,
+}
+
+impl Place<'_, '_> {
+    /// A label at a span of the pattern; at the whole string where that is empty.
+    fn label(&self, span: Span, message: impl Into<String>) -> Label {
+        let string = self.slot.text.span();
+        let span = if span.is_empty() { string } else { self.slot.locate(span) };
+        label(self.entry.file, span, message)
+    }
+
+    /// Edits of the pattern, as edits of the file.
+    fn edits(&self, edits: &[(Span, String)]) -> Vec<Edit> {
+        let edit = |(span, text): &(Span, String)| (self.slot.locate(*span), as_json(text));
+        self::edits(self.entry.file, &edits.iter().map(edit).collect::<Vec<_>>())
+    }
+}
+
+/// The tree of a pattern that its consumer reads as Python does; else there is nothing to say about it.
+fn python_tree<'p>(workspace: &Workspace<'_>, pattern: &'p Pattern<'_>) -> Option<&'p Ast> {
+    let ast = pattern.ast().ok()?;
+    let alike = || crate::pattern::plain_in_rust(pattern.text(), ast);
+    (workspace.consumer != Consumer::Rust || alike()).then_some(ast)
+}
+
+/// Whether `node`, as a pattern of its own, has the property that `ask` asks for.
+fn holds_alone(ast: &Ast, node: &Node, ask: Ask) -> bool {
+    let part = measure::part(ast, node.clone());
+    let compiled = Compiled::new(&part, Budget::default());
+    let answer = match ask {
+        Ask::ClaimsEverything => compiled.claims_everything(),
+        Ask::ClaimsNothing => compiled.claims_nothing(),
+    };
+    answer == Answer::Yes
+}
+
+/// What [`holds_alone`] asks.
+#[derive(Clone, Copy)]
+enum Ask {
+    ClaimsEverything,
+    ClaimsNothing,
+}
+
+/// `text` with edits of it applied; they are sorted and do not overlap.
+fn edited(text: &str, edits: &[(Span, String)]) -> String {
+    let edit = |(span, new): &(Span, String)| Edit {
+        file: FileId(0),
+        span: *span,
+        replacement: new.clone(),
+    };
+    crate::fix::apply(text, &edits.iter().map(edit).collect::<Vec<_>>())
 }
 
 /// A label at `span` of `file`.

@@ -1,0 +1,926 @@
+//! How long CPython's `re.search` takes on a text: a model of `_sre.c` that counts what it does.
+//!
+//! The machine goes the ways that CPython's goes, in the same order and with the same short cuts: a repeat of one character is
+//! counted in a loop of its own and, where a literal follows, tried again only in front of that literal; a branch is entered only if its
+//! first character fits; a search starts only where the pattern's first character stands. Each step has a price in nanoseconds,
+//! a little less than what was measured for CPython 3.11 to 3.13 on a current machine, so that the sum errs on the fast side. It is no
+//! time: it is the same on every machine.
+//!
+//! [`attack`] then looks for a frame that is slow. What makes a search slow is that one text can be divided among repeats in many ways
+//! (Weideman and others, *Analyzing matching time behavior of backtracking regular expression matchers*, 2016), so frames are made of
+//! words that the repeats, and what stands between them, have in common, repeated, with an end that fails.
+//!
+//! Texts are printable ASCII. Uses `ast` and `unicode` of `pattern`, and `span`.
+
+use super::ast::{
+    Assertion, Ast, Class, ClassItemKind, Flags, Look, Node, NodeKind, PerlClass, RepeatKind,
+};
+use super::measure::{children, min_width};
+use crate::span::Span;
+
+/// The frames that are asked about have so many characters.
+pub const FRAME_CHARS: usize = 400;
+
+/// A slow frame takes CPython this many nanoseconds at least: 10 ms, and half as much again for faster machines.
+const SLOW: u64 = 15_000_000;
+
+/// All frames of one pattern together may cost this much.
+const MAX_COST: u64 = 4 * SLOW;
+
+/// Patterns with more steps than these in their program are not looked at.
+const MAX_OPS: usize = 20_000;
+
+/// The most ways that are kept at once.
+const MAX_WAYS: usize = 1 << 20;
+
+/// A repeat that can be made fewer times than these cannot make a search slow.
+const LARGE: u32 = 16;
+
+/// The most words that frames are made of.
+const MAX_WORDS: usize = 12;
+
+/// From one length to its double, cubic time grows by eight and quadratic by four.
+const CUBIC: u64 = 6;
+
+mod price {
+    //! In nanoseconds; those of single characters in tenths.
+    pub(super) const STEP: u64 = 40;
+    pub(super) const WAY: u64 = 80;
+    pub(super) const ROUND: u64 = 250;
+    pub(super) const LOOK: u64 = 150;
+    pub(super) const COUNT_ANY: u64 = 3;
+    pub(super) const COUNT_SET: u64 = 10;
+    pub(super) const SCAN: u64 = 8;
+    pub(super) const START: u64 = 10;
+}
+
+/// A frame on which a pattern is slow: `prefix`, the words in turn, `suffix`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attack {
+    /// What it begins with.
+    pub prefix: String,
+    /// Words, and how often each stands there.
+    pub pumps: Vec<(String, usize)>,
+    /// What makes it fail.
+    pub suffix: String,
+    /// The repeat that takes the most of the time, in bytes of the pattern.
+    pub repeat: Span,
+}
+
+impl Attack {
+    /// The frame.
+    pub fn frame(&self) -> String {
+        let mut text = self.prefix.clone();
+        for (word, times) in &self.pumps {
+            text.push_str(&word.repeat(*times));
+        }
+        text + &self.suffix
+    }
+}
+
+/// A set of ASCII characters.
+type Mask = u128;
+
+const PRINTABLE: Mask = ((1 << 95) - 1) << 32;
+
+fn bit(c: char) -> Mask {
+    if c.is_ascii() { 1 << u32::from(c) } else { 0 }
+}
+
+fn folded(mask: Mask) -> Mask {
+    // The letters' two cases are 32 apart.
+    let upper = mask & (((1 << 26) - 1) << 65);
+    let lower = mask & (((1 << 26) - 1) << 97);
+    mask | upper << 32 | lower >> 32
+}
+
+fn perl(class: PerlClass) -> Mask {
+    (32..127u8)
+        .map(char::from)
+        .filter(|c| match class {
+            PerlClass::Digit => c.is_ascii_digit(),
+            PerlClass::Space => *c == ' ',
+            PerlClass::Word => c.is_ascii_alphanumeric() || *c == '_',
+        })
+        .fold(0, |mask, c| mask | bit(c))
+}
+
+fn class_mask(class: &Class, flags: Flags) -> Mask {
+    let mut mask = class.items.iter().fold(0, |mask, item| {
+        mask | match item.kind {
+            ClassItemKind::Single(c) => bit(c),
+            ClassItemKind::Range(first, last) => (32..127u8)
+                .map(char::from)
+                .filter(|c| (first..=last).contains(c))
+                .fold(0, |mask, c| mask | bit(c)),
+            ClassItemKind::Perl(class) => perl(class),
+            ClassItemKind::NotPerl(class) => PRINTABLE & !perl(class),
+        }
+    });
+    if flags.has(Flags::IGNORE_CASE) {
+        mask = folded(mask);
+    }
+    if class.negated { PRINTABLE & !mask } else { mask & PRINTABLE }
+}
+
+/// The characters that a part of one character matches.
+fn mask_of(node: &Node) -> Option<Mask> {
+    match &node.kind {
+        NodeKind::Literal(c, flags) if flags.has(Flags::IGNORE_CASE) => Some(folded(bit(*c))),
+        NodeKind::Literal(c, _) => Some(bit(*c)),
+        NodeKind::Dot(_) => Some(PRINTABLE),
+        NodeKind::Class(class, flags) => Some(class_mask(class, *flags)),
+        NodeKind::Group(body) => mask_of(body),
+        // CPython makes one set of such branches.
+        NodeKind::Alternation(branches) => {
+            branches.iter().try_fold(0, |mask, branch| Some(mask | mask_of(branch)?))
+        }
+        _ => None,
+    }
+}
+
+/// The characters that a match of `node` can begin with; `None` if that is not known.
+fn first_of(node: &Node) -> Option<Mask> {
+    match &node.kind {
+        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
+            first_of(body)
+        }
+        NodeKind::Repeat(repeat, body) if repeat.min > 0 => first_of(body),
+        NodeKind::Concat(parts) => first_of(parts.first()?),
+        NodeKind::Alternation(branches) => {
+            branches.iter().try_fold(0, |mask, branch| Some(mask | first_of(branch)?))
+        }
+        _ => mask_of(node),
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Set(Mask),
+    Assert(Assertion),
+    Jump(usize),
+    /// Where each branch begins, and what it can begin with.
+    Branch(Vec<(usize, Mask)>),
+    One {
+        mask: Mask,
+        min: usize,
+        max: usize,
+        lazy: bool,
+        follows: Option<Mask>,
+        place: usize,
+    },
+    LoopStart(usize),
+    Loop {
+        register: usize,
+        min: usize,
+        max: usize,
+        lazy: bool,
+        next: usize,
+        place: usize,
+    },
+    /// The body follows up to its `End`; then comes the other.
+    Look(Look, usize, usize),
+    /// The same, for an atomic group.
+    Atomic(usize),
+    Possessive {
+        min: usize,
+        max: usize,
+        next: usize,
+        place: usize,
+    },
+    Mark,
+    Fail,
+    End,
+}
+
+/// A pattern ready to be measured.
+#[derive(Debug)]
+struct Program {
+    ops: Vec<Op>,
+    registers: usize,
+    /// The repeats, by their place.
+    repeats: Vec<Span>,
+    /// What a match can begin with.
+    first: Option<Mask>,
+}
+
+impl Program {
+    /// `None` for what is not modelled: backreferences, conditionals, very large patterns.
+    fn new(ast: &Ast) -> Option<Self> {
+        let first = first_of(&ast.root);
+        let mut program = Self { ops: Vec::new(), registers: 0, repeats: Vec::new(), first };
+        program.emit(&ast.root)?;
+        program.ops.push(Op::End);
+        // What follows a repeat of one character decides where it is tried again.
+        for at in 0..program.ops.len() {
+            let mut next = at + 1;
+            while let Some(Op::Jump(to)) = program.ops.get(next) {
+                next = *to;
+            }
+            let literal = match program.ops.get(next) {
+                Some(Op::Set(mask)) if mask.is_power_of_two() => Some(*mask),
+                _ => None,
+            };
+            if let Some(Op::One { follows, .. }) = program.ops.get_mut(at) {
+                *follows = literal;
+            }
+        }
+        Some(program)
+    }
+
+    fn hole(&mut self) -> usize {
+        self.ops.push(Op::Fail);
+        self.ops.len() - 1
+    }
+
+    fn fill(&mut self, hole: usize, op: Op) {
+        if let Some(place) = self.ops.get_mut(hole) {
+            *place = op;
+        }
+    }
+
+    fn emit(&mut self, node: &Node) -> Option<()> {
+        if self.ops.len() > MAX_OPS {
+            return None;
+        }
+        if let Some(mask) = mask_of(node) {
+            self.ops.push(Op::Set(mask));
+            return Some(());
+        }
+        match &node.kind {
+            NodeKind::Assertion(assertion, _) => self.ops.push(Op::Assert(*assertion)),
+            NodeKind::Look(look, body) => {
+                let width = min_width(body) as usize;
+                let hole = self.hole();
+                self.emit(body)?;
+                self.ops.push(Op::End);
+                let next = self.ops.len();
+                self.fill(hole, Op::Look(*look, width, next));
+            }
+            NodeKind::Capture(_, body) => {
+                self.ops.push(Op::Mark);
+                self.emit(body)?;
+                self.ops.push(Op::Mark);
+            }
+            NodeKind::Group(body) => self.emit(body)?,
+            NodeKind::Atomic(body) => {
+                let hole = self.hole();
+                self.emit(body)?;
+                self.ops.push(Op::End);
+                let next = self.ops.len();
+                self.fill(hole, Op::Atomic(next));
+            }
+            NodeKind::Repeat(repeat, body) => {
+                let (min, max) =
+                    (repeat.min as usize, repeat.max.map_or(usize::MAX, |max| max as usize));
+                let place = self.repeats.len();
+                self.repeats.push(node.span);
+                let lazy = repeat.kind == RepeatKind::Lazy;
+                if repeat.kind == RepeatKind::Possessive {
+                    let hole = self.hole();
+                    self.emit(body)?;
+                    self.ops.push(Op::End);
+                    let next = self.ops.len();
+                    self.fill(hole, Op::Possessive { min, max, next, place });
+                } else if let Some(mask) = mask_of(body) {
+                    self.ops.push(Op::One { mask, min, max, lazy, follows: None, place });
+                } else {
+                    let register = self.registers;
+                    self.registers += 1;
+                    self.ops.push(Op::LoopStart(register));
+                    let hole = self.hole();
+                    self.emit(body)?;
+                    self.ops.push(Op::Jump(hole));
+                    let next = self.ops.len();
+                    self.fill(hole, Op::Loop { register, min, max, lazy, next, place });
+                }
+            }
+            NodeKind::Concat(parts) => {
+                for part in parts {
+                    self.emit(part)?;
+                }
+            }
+            NodeKind::Alternation(branches) => {
+                let split = self.hole();
+                let (mut starts, mut jumps) = (Vec::new(), Vec::new());
+                for branch in branches {
+                    starts.push((self.ops.len(), first_of(branch).unwrap_or(Mask::MAX)));
+                    self.emit(branch)?;
+                    jumps.push(self.hole());
+                }
+                let next = self.ops.len();
+                for jump in jumps {
+                    self.fill(jump, Op::Jump(next));
+                }
+                self.fill(split, Op::Branch(starts));
+            }
+            NodeKind::Backreference(..) | NodeKind::Conditional(..) => return None,
+            NodeKind::Empty | NodeKind::Literal(..) | NodeKind::Dot(_) | NodeKind::Class(..) => {}
+        }
+        Some(())
+    }
+}
+
+/// A way that is left.
+enum Way {
+    Go {
+        pc: usize,
+        pos: usize,
+    },
+    /// A branch of an alternation, by its number.
+    Branch {
+        op: usize,
+        branch: usize,
+        pos: usize,
+    },
+    /// A repeat of one character that can be made fewer times: it ends at `pos` next, and at `low` at the earliest.
+    Fewer {
+        op: usize,
+        pos: usize,
+        low: usize,
+    },
+    /// One that can be made more often.
+    More {
+        op: usize,
+        pos: usize,
+        count: usize,
+    },
+    /// What a loop's register was.
+    Restore {
+        register: usize,
+        was: (usize, usize),
+    },
+}
+
+struct Machine<'p> {
+    program: &'p Program,
+    text: &'p [u8],
+    /// In tenths of a nanosecond.
+    cost: u64,
+    limit: u64,
+    by_repeat: Vec<u64>,
+    registers: Vec<(usize, usize)>,
+    ways: Vec<Way>,
+}
+
+/// What a search cost.
+struct Cost {
+    nanoseconds: u64,
+    /// The repeat that took the most of it.
+    repeat: Option<Span>,
+}
+
+/// What `re.search` costs on `text`; it stops at `limit` nanoseconds.
+fn search(program: &Program, text: &[u8], limit: u64) -> Cost {
+    let mut machine = Machine {
+        program,
+        text,
+        cost: 0,
+        limit: limit.saturating_mul(10),
+        by_repeat: vec![0; program.repeats.len()],
+        registers: vec![(0, usize::MAX); program.registers],
+        ways: Vec::new(),
+    };
+    for start in 0..=text.len() {
+        machine.cost += price::START;
+        let fits =
+            program.first.is_none_or(|first| text.get(start).is_some_and(|b| first >> b & 1 == 1));
+        if fits && (machine.run(0, start, 0).is_some() || machine.is_spent()) {
+            break;
+        }
+    }
+    let most = machine
+        .by_repeat
+        .iter()
+        .enumerate()
+        .max_by_key(|(at, cost)| (**cost, std::cmp::Reverse(*at)));
+    let repeat = most.and_then(|(at, _)| program.repeats.get(at)).copied();
+    Cost { nanoseconds: machine.cost / 10, repeat }
+}
+
+impl Machine<'_> {
+    fn is_spent(&self) -> bool {
+        self.cost >= self.limit || self.ways.len() > MAX_WAYS
+    }
+
+    fn has(&self, mask: Mask, pos: usize) -> bool {
+        self.text.get(pos).is_some_and(|byte| mask >> (byte & 127) & 1 == 1)
+    }
+
+    fn spend(&mut self, place: usize, cost: u64) {
+        self.cost += cost;
+        if let Some(of) = self.by_repeat.get_mut(place) {
+            *of += cost;
+        }
+    }
+
+    /// Runs from `pc` at `pos` to an `End`; where that was. Ways left behind are dropped.
+    fn run(&mut self, pc: usize, pos: usize, depth: usize) -> Option<usize> {
+        let base = self.ways.len();
+        let mut next = Some((pc, pos));
+        let end = loop {
+            let Some((pc, pos)) = next else {
+                if self.is_spent() || self.ways.len() <= base {
+                    break None;
+                }
+                next = self.again();
+                continue;
+            };
+            self.cost += price::STEP;
+            if self.is_spent() || depth > 50 {
+                break None;
+            }
+            next = match self.program.ops.get(pc)? {
+                Op::Set(mask) => self.has(*mask, pos).then_some((pc + 1, pos + 1)),
+                Op::Mark => Some((pc + 1, pos)),
+                Op::Jump(to) => Some((*to, pos)),
+                Op::Fail => None,
+                Op::End => break Some(pos),
+                Op::Assert(assertion) => self.assert(*assertion, pos).then_some((pc + 1, pos)),
+                Op::Branch(_) => self.branch(pc, 0, pos),
+                Op::One { mask, min, max, lazy, place, .. } => {
+                    let (mask, min, max, lazy, place) = (*mask, *min, *max, *lazy, *place);
+                    let wanted = if lazy { min } else { max };
+                    let left = self.text.get(pos..).unwrap_or_default();
+                    let count = left
+                        .iter()
+                        .take(wanted)
+                        .take_while(|b| mask >> (**b & 127) & 1 == 1)
+                        .count();
+                    let price = if mask == PRINTABLE { price::COUNT_ANY } else { price::COUNT_SET };
+                    self.spend(place, price::WAY + count as u64 * price);
+                    if count < min {
+                        None
+                    } else if lazy {
+                        self.ways.push(Way::More { op: pc, pos: pos + count, count });
+                        Some((pc + 1, pos + count))
+                    } else {
+                        self.ways.push(Way::Fewer { op: pc, pos: pos + count, low: pos + min });
+                        None
+                    }
+                }
+                Op::LoopStart(register) => {
+                    self.set(*register, (0, usize::MAX));
+                    Some((pc + 1, pos))
+                }
+                Op::Loop { register, min, max, lazy, next, place } => {
+                    let (register, min, max, lazy, next, place) =
+                        (*register, *min, *max, *lazy, *next, *place);
+                    self.spend(place, price::ROUND);
+                    let (count, last) = self.registers.get(register).copied()?;
+                    if count < min {
+                        self.set(register, (count + 1, last));
+                        Some((pc + 1, pos))
+                    } else if count >= max || last == pos {
+                        Some((next, pos))
+                    } else if lazy {
+                        // The way on is tried first; the round is kept for later.
+                        self.ways.push(Way::More { op: pc, pos, count });
+                        Some((next, pos))
+                    } else {
+                        self.ways.push(Way::Go { pc: next, pos });
+                        self.set(register, (count + 1, pos));
+                        Some((pc + 1, pos))
+                    }
+                }
+                Op::Look(look, width, next) => {
+                    let (look, width, next) = (*look, *width, *next);
+                    self.cost += price::LOOK;
+                    let start = if look.behind { pos.checked_sub(width) } else { Some(pos) };
+                    let found =
+                        start.is_some_and(|start| self.run(pc + 1, start, depth + 1).is_some());
+                    (found != look.negative).then_some((next, pos))
+                }
+                Op::Atomic(next) => {
+                    let next = *next;
+                    self.cost += price::LOOK;
+                    self.run(pc + 1, pos, depth + 1).map(|end| (next, end))
+                }
+                Op::Possessive { .. } => self.possessive(pc, pos, depth),
+            };
+        };
+        while self.ways.len() > base {
+            if let Some(Way::Restore { register, was }) = self.ways.pop()
+                && end.is_none()
+                && let Some(place) = self.registers.get_mut(register)
+            {
+                *place = was;
+            }
+        }
+        end
+    }
+
+    /// A possessive repeat: each round goes one way only.
+    fn possessive(&mut self, pc: usize, pos: usize, depth: usize) -> Option<(usize, usize)> {
+        let Op::Possessive { min, max, next, place } = self.program.ops.get(pc)? else {
+            return None;
+        };
+        let (min, max, next, place) = (*min, *max, *next, *place);
+        let (mut count, mut at) = (0, pos);
+        while count < max {
+            self.spend(place, price::STEP);
+            match self.run(pc + 1, at, depth + 1) {
+                Some(end) if end > at => (count, at) = (count + 1, end),
+                // A round that reads nothing can be made again as often as is wanted.
+                Some(_) => count = max,
+                None => break,
+            }
+        }
+        (count >= min).then_some((next, at))
+    }
+
+    fn set(&mut self, register: usize, value: (usize, usize)) {
+        if let Some(place) = self.registers.get_mut(register) {
+            let was = std::mem::replace(place, value);
+            self.ways.push(Way::Restore { register, was });
+        }
+    }
+
+    /// Enters the first branch from `branch` on whose first character fits.
+    fn branch(&mut self, op: usize, branch: usize, pos: usize) -> Option<(usize, usize)> {
+        let Some(Op::Branch(starts)) = self.program.ops.get(op) else { return None };
+        for (at, (start, first)) in starts.iter().enumerate().skip(branch) {
+            self.cost += price::STEP / 2;
+            if *first == Mask::MAX || self.has(*first, pos) {
+                self.cost += price::WAY;
+                self.ways.push(Way::Branch { op, branch: at + 1, pos });
+                return Some((*start, pos));
+            }
+        }
+        None
+    }
+
+    /// Takes the last way that is left, one step of it.
+    fn again(&mut self) -> Option<(usize, usize)> {
+        match self.ways.pop()? {
+            Way::Go { pc, pos } => Some((pc, pos)),
+            Way::Branch { op, branch, pos } => self.branch(op, branch, pos),
+            Way::Restore { register, was } => {
+                if let Some(place) = self.registers.get_mut(register) {
+                    *place = was;
+                }
+                None
+            }
+            Way::Fewer { op, mut pos, low } => {
+                let Some(Op::One { follows, place, .. }) = self.program.ops.get(op) else {
+                    return None;
+                };
+                let (follows, place) = (*follows, *place);
+                if let Some(literal) = follows {
+                    let mut scanned = 1;
+                    while !self.has(literal, pos) {
+                        if pos <= low {
+                            self.spend(place, scanned * price::SCAN);
+                            return None;
+                        }
+                        pos -= 1;
+                        scanned += 1;
+                    }
+                    self.spend(place, scanned * price::SCAN);
+                }
+                self.spend(place, price::WAY);
+                if pos > low {
+                    self.ways.push(Way::Fewer { op, pos: pos - 1, low });
+                }
+                Some((op + 1, pos))
+            }
+            Way::More { op, pos, count } => match self.program.ops.get(op)? {
+                Op::One { mask, max, place, .. } => {
+                    let (mask, max, place) = (*mask, *max, *place);
+                    self.spend(place, price::WAY);
+                    if count >= max || !self.has(mask, pos) {
+                        return None;
+                    }
+                    self.ways.push(Way::More { op, pos: pos + 1, count: count + 1 });
+                    Some((op + 1, pos + 1))
+                }
+                Op::Loop { register, .. } => {
+                    self.set(*register, (count + 1, pos));
+                    Some((op + 1, pos))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    fn assert(&self, assertion: Assertion, pos: usize) -> bool {
+        let word = |at: Option<usize>| {
+            at.and_then(|at| self.text.get(at))
+                .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+        };
+        let boundary = word(pos.checked_sub(1)) != word(Some(pos));
+        match assertion {
+            Assertion::TextStart | Assertion::Caret => pos == 0,
+            Assertion::TextEnd | Assertion::Dollar => pos == self.text.len(),
+            Assertion::WordBoundary => boundary,
+            Assertion::NotWordBoundary => !boundary,
+        }
+    }
+}
+
+/// How many repeats can share a text out among them at most, the search's own start among them; 100 where a repeat is
+/// in another one.
+fn degree(node: &Node) -> u32 {
+    match &node.kind {
+        NodeKind::Repeat(repeat, body) if repeat.kind != RepeatKind::Possessive => {
+            let is_large = repeat.max.is_none_or(|max| max >= LARGE);
+            let inner = degree(body);
+            if !is_large {
+                inner.saturating_mul(repeat.max.unwrap_or(1).max(1))
+            } else if mask_of(body).is_some() {
+                1
+            } else if inner > 0 || is_ambiguous(body) {
+                100
+            } else {
+                1
+            }
+        }
+        NodeKind::Alternation(branches) => branches.iter().map(degree).max().unwrap_or(0),
+        _ => children(node).into_iter().fold(0, |sum, child| sum.saturating_add(degree(child))),
+    }
+}
+
+/// Whether a text may be matched by `node` in two ways: something in it may be left out, or has branches.
+fn is_ambiguous(node: &Node) -> bool {
+    match &node.kind {
+        _ if mask_of(node).is_some() => false,
+        NodeKind::Alternation(_) => true,
+        NodeKind::Repeat(repeat, _) => repeat.max != Some(repeat.min),
+        _ => children(node).into_iter().any(is_ambiguous),
+    }
+}
+
+/// Whether a search can begin at one place only.
+fn is_anchored(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Assertion(Assertion::Caret, flags) => !flags.has(Flags::MULTI_LINE),
+        NodeKind::Assertion(Assertion::TextStart, _) => true,
+        NodeKind::Capture(_, body) | NodeKind::Group(body) => is_anchored(body),
+        NodeKind::Concat(parts) => parts.first().is_some_and(is_anchored),
+        NodeKind::Alternation(branches) => branches.iter().all(is_anchored),
+        _ => false,
+    }
+}
+
+/// The words that frames are made of.
+#[derive(Default)]
+struct Words {
+    /// How many repeats read each ASCII character.
+    popular: Vec<u32>,
+    /// What repeats read.
+    pumps: Vec<String>,
+    /// What stands before a repeat, from the pattern's start.
+    prefixes: Vec<String>,
+    /// What stands between one repeat and the next.
+    between: Vec<String>,
+}
+
+impl Words {
+    fn pick(&self, mask: Mask) -> Option<char> {
+        (32..127u8)
+            .filter(|b| mask >> b & 1 == 1)
+            .max_by_key(|b| {
+                let popular = self.popular.get(usize::from(*b)).copied().unwrap_or(0);
+                (popular, b.is_ascii_lowercase(), b.is_ascii_alphanumeric(), std::cmp::Reverse(*b))
+            })
+            .map(char::from)
+    }
+
+    fn count(&mut self, node: &Node) {
+        if let NodeKind::Repeat(_, body) = &node.kind
+            && let Some(mask) = mask_of(body)
+        {
+            for (at, count) in self.popular.iter_mut().enumerate() {
+                *count += u32::from(mask >> at & 1 == 1);
+            }
+        }
+        for child in children(node) {
+            self.count(child);
+        }
+    }
+
+    /// A short text that `node` matches, as often as it must.
+    fn sample(&self, node: &Node, out: &mut String) {
+        if out.len() > FRAME_CHARS {
+            return;
+        }
+        if let Some(mask) = mask_of(node) {
+            out.extend(self.pick(mask));
+            return;
+        }
+        match &node.kind {
+            NodeKind::Repeat(repeat, body) => {
+                for _ in 0..repeat.min.min(FRAME_CHARS as u32) {
+                    self.sample(body, out);
+                }
+            }
+            NodeKind::Alternation(branches) => {
+                if let Some(branch) = branches.first() {
+                    self.sample(branch, out);
+                }
+            }
+            NodeKind::Look(..) => {}
+            _ => {
+                for child in children(node) {
+                    self.sample(child, out);
+                }
+            }
+        }
+    }
+
+    fn sampled(&self, node: &Node) -> String {
+        let mut out = String::new();
+        self.sample(node, &mut out);
+        out
+    }
+
+    /// Goes through the pattern; `before` is a text that leads up to `node`, `gap` what came since the last repeat.
+    fn collect(&mut self, node: &Node, before: &mut String, gap: &mut String) {
+        match &node.kind {
+            NodeKind::Repeat(repeat, body) if repeat.max.is_none_or(|max| max >= LARGE) => {
+                self.prefixes.push(before.clone());
+                self.between.push(std::mem::take(gap));
+                let mut words = vec![self.sampled(body)];
+                if let NodeKind::Alternation(branches) = &inside(body).kind {
+                    words.extend(branches.iter().map(|branch| self.sampled(branch)));
+                }
+                if mask_of(body).is_none() {
+                    self.collect(body, &mut before.clone(), gap);
+                }
+                self.pumps.extend(words);
+                self.pumps.extend(self.between.last().cloned());
+                self.sample(node, before);
+            }
+            NodeKind::Concat(parts) => {
+                for part in parts {
+                    self.collect(part, before, gap);
+                }
+            }
+            NodeKind::Alternation(branches) if mask_of(node).is_none() => {
+                for branch in branches {
+                    self.collect(branch, &mut before.clone(), &mut gap.clone());
+                }
+                self.sample(node, before);
+                self.sample(node, gap);
+            }
+            NodeKind::Capture(_, body)
+            | NodeKind::Group(body)
+            | NodeKind::Atomic(body)
+            | NodeKind::Repeat(_, body)
+                if mask_of(body).is_none() =>
+            {
+                self.collect(body, before, gap);
+                if let NodeKind::Repeat(..) = &node.kind {
+                    self.pumps.push(gap.clone());
+                }
+            }
+            NodeKind::Look(_, body) => self.collect(body, &mut before.clone(), &mut gap.clone()),
+            _ => {
+                self.sample(node, before);
+                self.sample(node, gap);
+            }
+        }
+    }
+}
+
+fn inside(node: &Node) -> &Node {
+    match &node.kind {
+        NodeKind::Capture(_, body) | NodeKind::Group(body) => inside(body),
+        _ => node,
+    }
+}
+
+/// Keeps the first of equal words that are of use, and not too many.
+fn tidy(words: &mut Vec<String>, keep_empty: bool) {
+    let mut seen: Vec<String> = Vec::new();
+    words.retain(|word| {
+        let fresh = (keep_empty || !word.is_empty())
+            && word.len() <= FRAME_CHARS / 4
+            && !seen.contains(word);
+        if fresh {
+            seen.push(word.clone());
+        }
+        fresh && seen.len() <= MAX_WORDS
+    });
+}
+
+/// A frame of [`FRAME_CHARS`] characters on which a search for `ast` takes cubic time or worse, and 10 ms or more, if one is found.
+///
+/// Looks at what bounded work finds: no answer is no promise. Patterns with backreferences or conditionals are not looked at.
+pub fn attack(ast: &Ast) -> Option<Attack> {
+    let start = u32::from(!is_anchored(&ast.root));
+    if degree(&ast.root).saturating_add(start) < 3 {
+        return None;
+    }
+    let program = Program::new(ast)?;
+    let mut words = Words { popular: vec![0; 128], ..Words::default() };
+    words.count(&ast.root);
+    let mut last = String::new();
+    words.collect(&ast.root, &mut String::new(), &mut last);
+    let between = words.between.iter().filter(|word| !word.is_empty()).cloned().collect::<Vec<_>>();
+    words.pumps.push(last);
+    tidy(&mut words.pumps, false);
+    let mut pumps: Vec<Vec<String>> = words.pumps.iter().map(|word| vec![word.clone()]).collect();
+    if (2..=MAX_WORDS).contains(&between.len()) {
+        pumps.push(between);
+    }
+    words.prefixes.insert(0, String::new());
+    tidy(&mut words.prefixes, true);
+    let mut spent = 0;
+    for pump in &pumps {
+        for suffix in ["", "!", "~ "] {
+            for prefix in &words.prefixes {
+                let build = |length| shape(prefix, pump, suffix, length);
+                let candidate = build(FRAME_CHARS)?;
+                let cost = search(&program, candidate.frame().as_bytes(), SLOW);
+                spent += cost.nanoseconds;
+                if cost.nanoseconds >= SLOW && candidate.frame().len() == FRAME_CHARS {
+                    let half = search(&program, build(FRAME_CHARS / 2)?.frame().as_bytes(), SLOW);
+                    spent += half.nanoseconds;
+                    // Where both hit the limit the time is beyond any polynomial that matters.
+                    let is_cubic =
+                        half.nanoseconds >= SLOW || half.nanoseconds * CUBIC <= cost.nanoseconds;
+                    if is_cubic && let Some(repeat) = cost.repeat {
+                        return Some(Attack { repeat, ..candidate });
+                    }
+                }
+                if spent > MAX_COST {
+                    return None;
+                }
+            }
+        }
+    }
+    None
+}
+
+/// A frame of `length` characters: what the words leave over is filled up with the first character of the first word.
+fn shape(prefix: &str, pump: &[String], suffix: &str, length: usize) -> Option<Attack> {
+    let room = length.checked_sub(prefix.len() + suffix.len())?;
+    let share = room / pump.len().max(1);
+    let mut pumps: Vec<(String, usize)> =
+        pump.iter().map(|word| (word.clone(), (share / word.len().max(1)).max(1))).collect();
+    let used: usize = pumps.iter().map(|(word, times)| word.len() * times).sum();
+    let (word, times) = pumps.first_mut()?;
+    let left = room.checked_sub(used)?;
+    *times += left / word.len().max(1);
+    let rest = left % word.len().max(1);
+    let mut prefix = prefix.to_owned();
+    if rest > 0 {
+        // The tail of the word in front of it keeps the words aligned.
+        prefix.push_str(word.get(word.len() - rest..)?);
+    }
+    Some(Attack { prefix, pumps, suffix: suffix.to_owned(), repeat: Span::empty(0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Versions, parse};
+    use super::*;
+
+    fn slow(text: &str) -> Option<Attack> {
+        attack(&parse(text, Versions::ALL).unwrap())
+    }
+
+    #[test]
+    fn finds_the_known_ones() {
+        for text in [
+            "(a+)+$",
+            r"(\w+\s*)+:",
+            "(.*)(.*)(.*)x",
+            ".*.*.*=",
+            "(a|aa)+$",
+            "^(([a-z])+.)+[A-Z]([a-z])+$",
+            r"(\d+)*x",
+            "a.*b.*c.*d",
+            r"^\w*\w*\w*\w*-",
+            "(?:a*)*b",
+            "x(?:a+b?)+y",
+            "(?=(a+)+$)a",
+            "^(.*?,){11}P",
+            "(?:.*::)?(?:.*::)?(?:.*::)?zzz",
+        ] {
+            let attack = slow(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(attack.frame().len(), FRAME_CHARS, "{text}");
+        }
+    }
+
+    #[test]
+    fn is_quiet_about_the_rest() {
+        for text in [
+            "AGXG.*FamilyCommandBuffer",
+            "foo.*bar",
+            "a*b*",
+            "(?:ab)*",
+            r"\w+::\w+",
+            "(a++)+$",
+            "(?>a+)+b",
+            "(?:module::)*function",
+            "foo|bar",
+            "^a*b*c*$",
+            "(?:a{2})*",
+            r"^\w+\s+\w+$",
+        ] {
+            assert_eq!(slow(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! `redundant-branch`: a branch of an alternation that claims nothing of its own.
+
+use super::{
+    Ask, Check, Findings, FixAvailability, Level, Place, Rule, each_pattern, holds_alone,
+    python_tree, quoted,
+};
+use crate::diagnostic::Diagnostic;
+use crate::fix::{Applicability, Fix};
+use crate::overlap::matcher::Outcome;
+use crate::overlap::{Answer, Budget, Compiled, Kind, Sample, pairs};
+use crate::pattern::Pattern;
+use crate::pattern::ast::{Ast, Node, NodeKind};
+use crate::pattern::measure::{children, min_width, part, plain_text, surely_satisfiable};
+use crate::register::PatternId;
+use crate::span::Span;
+use crate::workspace::Workspace;
+
+pub(super) const RULE: Rule = Rule {
+    name: "redundant-branch",
+    summary: "a branch of an alternation that another branch covers",
+    default: Level::Warn,
+    fix: FixAvailability::Sometimes,
+    page: include_str!("../../docs/rules/redundant-branch.md"),
+    check: Check::Workspace(check),
+};
+
+/// Up to how many branches each pair is looked at, where all are plain text. More go to the index.
+const FEW: usize = 16;
+
+/// The most branches of one pattern that are tried in their context; each costs two inclusions.
+const MAX_TRIED: usize = 100;
+
+/// Where trying a branch takes a search of its own, the most states it may hold.
+const STATES: usize = 100_000;
+
+/// A branch that is not needed, in bytes of the pattern.
+struct Found {
+    branch: Span,
+    /// The branch that covers it; none where it claims nothing at all.
+    by: Option<Span>,
+    /// The branch and its bar.
+    cut: Option<Span>,
+    /// Whether not all branches of the pattern were tried.
+    more: bool,
+}
+
+/// A branch, and the one that covers it, by their places in the alternation.
+type Covered = (usize, Option<usize>);
+
+fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
+    each_pattern(workspace, findings, |id, pattern| analyse(workspace, id, pattern), report);
+}
+
+fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> Vec<Found> {
+    let mut found = Vec::new();
+    if !pattern.text().contains('|') {
+        return found;
+    }
+    let Some(ast) = python_tree(workspace, pattern) else { return found };
+    let mut alternations = Vec::new();
+    collect(&ast.root, &mut alternations);
+    let mut context = Context { workspace, id, ast, tried: 0, reduced: Vec::new() };
+    for alternation in alternations {
+        let NodeKind::Alternation(branches) = &alternation.kind else { continue };
+        let covered = covered(ast, branches);
+        let is_gone = context.reduced.iter().any(|gone| gone.contains(alternation.span));
+        if covered.is_empty() || is_gone || context.is_beside_the_point() {
+            continue;
+        }
+        let is_searched = is_searched(&ast.root, alternation);
+        for (at, by) in covered {
+            if context.is_needless(branches, at, is_searched) {
+                found.extend(branches.get(at).map(|branch| Found {
+                    branch: branch.span,
+                    by: by.and_then(|by| branches.get(by)).map(|by| by.span),
+                    cut: cut(pattern.text(), at, branch.span),
+                    more: false,
+                }));
+            }
+        }
+    }
+    if let Some(last) = found.last_mut() {
+        last.more = context.tried >= MAX_TRIED;
+    }
+    found
+}
+
+/// The alternations in `node`, outer ones first.
+fn collect<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
+    if matches!(node.kind, NodeKind::Alternation(_)) {
+        found.push(node);
+    }
+    for child in children(node) {
+        collect(child, found);
+    }
+}
+
+/// Whether `inner` is all that `node` searches for, brackets put aside: then a branch is needed or not whatever surrounds it.
+fn is_searched(node: &Node, inner: &Node) -> bool {
+    std::ptr::eq(node, inner)
+        || matches!(&node.kind, NodeKind::Capture(_, body) | NodeKind::Group(body) if is_searched(body, inner))
+}
+
+/// The branches that, searched for alone, lie within another one that stays; of equal ones the later.
+fn covered(ast: &Ast, branches: &[Node]) -> Vec<Covered> {
+    let texts: Option<Vec<String>> =
+        if branches.len() <= FEW { branches.iter().map(plain_text).collect() } else { None };
+    let mut within: Vec<(usize, usize)> = Vec::new();
+    if let Some(texts) = texts {
+        for (a, text) in texts.iter().enumerate() {
+            let covers = |&(b, other): &(usize, &String)| {
+                b != a && text.contains(other.as_str()) && (text != other || b < a)
+            };
+            within.extend(texts.iter().enumerate().find(covers).map(|(b, _)| (a, b)));
+        }
+        return within.into_iter().map(|(a, b)| (a, Some(b))).collect();
+    }
+    let parts: Vec<Ast> = branches.iter().map(|branch| part(ast, branch.clone())).collect();
+    let references: Vec<&Ast> = parts.iter().collect();
+    let pairs = pairs(&references, Budget { states: STATES });
+    for same in &pairs.same {
+        if let [first, others @ ..] = same.as_slice() {
+            within.extend(others.iter().map(|&other| (other, *first)));
+        }
+    }
+    for finding in &pairs.findings {
+        match finding.relation.kind {
+            Kind::Equal | Kind::BWithinA => within.push((finding.b, finding.a)),
+            Kind::AWithinB => within.push((finding.a, finding.b)),
+            Kind::Partial | Kind::None | Kind::Undecided(_) => {}
+        }
+    }
+    within.sort_unstable();
+    within.dedup_by_key(|(a, _)| *a);
+    let mut all: Vec<Covered> = within.into_iter().map(|(a, b)| (a, Some(b))).collect();
+    // The index passes over patterns that claim nothing.
+    for (at, branch) in branches.iter().enumerate().take(MAX_TRIED) {
+        if !surely_satisfiable(branch) && holds_alone(ast, branch, Ask::ClaimsNothing) {
+            all.retain(|(a, _)| *a != at);
+            all.push((at, None));
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+/// What is known of the pattern around an alternation.
+struct Context<'w, 'd> {
+    workspace: &'w Workspace<'d>,
+    id: PatternId,
+    ast: &'w Ast,
+    /// How many branches were tried in it.
+    tried: usize,
+    /// The branches that are gone already.
+    reduced: Vec<Span>,
+}
+
+impl Context<'_, '_> {
+    /// Whether another rule has more to say of the pattern, or nothing can be proven of it.
+    fn is_beside_the_point(&self) -> bool {
+        let Some(compiled) = self.workspace.compiled(self.id) else { return true };
+        !compiled.is_exact()
+            || (min_width(&self.ast.root) <= 1 && compiled.claims_everything() == Answer::Yes)
+            || (!surely_satisfiable(&self.ast.root) && compiled.claims_nothing() == Answer::Yes)
+    }
+
+    /// Whether the pattern claims the same frames without a branch, and without those found before.
+    fn is_needless(&mut self, branches: &[Node], at: usize, is_searched: bool) -> bool {
+        let Some(branch) = branches.get(at) else { return false };
+        if is_searched {
+            self.reduced.push(branch.span);
+            return true;
+        }
+        if self.tried >= MAX_TRIED {
+            return false;
+        }
+        self.tried += 1;
+        let Some(whole) = self.workspace.compiled(self.id) else { return false };
+        self.reduced.push(branch.span);
+        let reduced = part(self.ast, without(&self.ast.root, &self.reduced));
+        let compiled = Compiled::new(&reduced, Budget { states: STATES });
+        // Most branches are needed, and a frame that takes this one shows it.
+        let others: Vec<Span> =
+            branches.iter().filter(|other| !std::ptr::eq(*other, branch)).map(|b| b.span).collect();
+        let only = part(self.ast, without(&self.ast.root, &others));
+        let shown = match Compiled::new(&only, Budget { states: STATES }).sample() {
+            Sample::Frame(frame) => compiled.matcher().search(frame) == Outcome::None,
+            _ => false,
+        };
+        let same = !shown
+            && whole.within(&compiled) == Answer::Yes
+            && compiled.within(whole) == Answer::Yes;
+        if !same {
+            self.reduced.pop();
+        }
+        same
+    }
+}
+
+/// `node` without the branches at these places.
+fn without(node: &Node, gone: &[Span]) -> Node {
+    let again = |body: &Node| Box::new(without(body, gone));
+    let kind = match &node.kind {
+        NodeKind::Look(look, body) => NodeKind::Look(*look, again(body)),
+        NodeKind::Capture(number, body) => NodeKind::Capture(*number, again(body)),
+        NodeKind::Group(body) => NodeKind::Group(again(body)),
+        NodeKind::Atomic(body) => NodeKind::Atomic(again(body)),
+        NodeKind::Repeat(repeat, body) => NodeKind::Repeat(*repeat, again(body)),
+        NodeKind::Concat(parts) => {
+            NodeKind::Concat(parts.iter().map(|part| without(part, gone)).collect())
+        }
+        NodeKind::Alternation(branches) => {
+            let stays = |branch: &&Node| !gone.contains(&branch.span);
+            let mut left: Vec<Node> =
+                branches.iter().filter(stays).map(|branch| without(branch, gone)).collect();
+            if left.len() == 1 {
+                return left.swap_remove(0);
+            }
+            NodeKind::Alternation(left)
+        }
+        kind => kind.clone(),
+    };
+    Node { span: node.span, kind }
+}
+
+/// The characters to delete for a branch to be gone: it and the bar beside it.
+fn cut(text: &str, at: usize, branch: Span) -> Option<Span> {
+    let is_bar = |at: usize| text.as_bytes().get(at) == Some(&b'|');
+    let range = branch.range();
+    if at > 0 {
+        let bar = range.start.checked_sub(1).filter(|&bar| is_bar(bar))?;
+        Some(Span::new(bar, range.end))
+    } else {
+        is_bar(range.end).then(|| Span::new(range.start, range.end + 1))
+    }
+}
+
+fn report(findings: &Findings, place: Place<'_, '_>, found: &Found) -> Diagnostic {
+    let text = |span: Span| quoted(place.pattern.text().get(span.range()).unwrap_or_default());
+    let shown =
+        if found.branch.is_empty() { found.cut.unwrap_or(found.branch) } else { found.branch };
+    let branch =
+        if found.branch.is_empty() { "the empty branch".into() } else { text(found.branch) };
+    let message = match found.by {
+        None => format!("no frame satisfies the branch {branch}"),
+        Some(by) if text(by) == branch => format!("the branch {branch} stands here twice"),
+        Some(by) => {
+            let by = if by.is_empty() { "the empty branch".into() } else { text(by) };
+            format!("{branch} adds no frame to those that {by} lets this pattern claim")
+        }
+    };
+    let mut finding = findings.finding(message, place.label(shown, ""));
+    if let Some(by) = found.by.filter(|by| !by.is_empty()) {
+        finding = finding.with_related(place.label(by, "it covers this"));
+    }
+    if found.more {
+        finding
+            .notes
+            .push(format!("only the first {MAX_TRIED} candidates in this pattern were tried"));
+    }
+    finding.with_fix(found.cut.map(|cut| Fix {
+        message: "remove the branch".to_owned(),
+        edits: place.edits(&[(cut, String::new())]),
+        applicability: Applicability::Safe,
+    }))
+}

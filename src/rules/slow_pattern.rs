@@ -1,0 +1,42 @@
+//! `slow-pattern`: a pattern on which Python's backtracking takes cubic time or worse.
+
+use super::{Check, Findings, FixAvailability, Level, Place, Rule, each_pattern};
+use crate::diagnostic::Diagnostic;
+use crate::pattern::Consumer;
+use crate::pattern::backtrack::{Attack, FRAME_CHARS, attack};
+use crate::workspace::Workspace;
+
+pub(super) const RULE: Rule = Rule {
+    name: "slow-pattern",
+    summary: "a pattern on which Python's backtracking takes cubic time or worse",
+    default: Level::Warn,
+    fix: FixAvailability::None,
+    page: include_str!("../../docs/rules/slow-pattern.md"),
+    check: Check::Workspace(check),
+};
+
+fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
+    // fancy-regex runs most of these in linear time.
+    if workspace.consumer == Consumer::Rust {
+        return;
+    }
+    each_pattern(workspace, findings, |_, pattern| attack(pattern.ast().ok()?), report);
+}
+
+fn report(findings: &Findings, place: Place<'_, '_>, found: &Attack) -> Diagnostic {
+    let mut parts = Vec::new();
+    if !found.prefix.is_empty() {
+        parts.push(format!("`{}`", found.prefix));
+    }
+    parts.extend(found.pumps.iter().map(|(word, times)| format!("`{word}` {times} times")));
+    if !found.suffix.is_empty() {
+        parts.push(format!("`{}`", found.suffix));
+    }
+    let message = "Python's backtracking takes cubic time or worse on this pattern";
+    findings.finding(message, place.label(found.repeat, "most of it in this repeat")).with_note(
+        format!(
+            "a frame of {FRAME_CHARS} characters that takes 10 ms or more: {}",
+            parts.join(", then ")
+        ),
+    )
+}
