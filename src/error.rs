@@ -43,6 +43,13 @@ pub enum Error {
     },
     /// The output could not be written.
     Write(io::Error),
+    /// A file could not be written.
+    WriteFile {
+        /// As the user gave it.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
 }
 
 impl Error {
@@ -51,7 +58,7 @@ impl Error {
             Self::Usage { hint, .. } | Self::Read { hint, .. } | Self::Invalid { hint, .. } => {
                 hint.as_deref()
             }
-            Self::TooLarge { .. } | Self::Write(_) => None,
+            Self::TooLarge { .. } | Self::Write(_) | Self::WriteFile { .. } => None,
         }
     }
 }
@@ -66,6 +73,7 @@ impl fmt::Display for Error {
             }
             Self::Invalid { place, message, .. } => write!(f, "{place}: {message}")?,
             Self::Write(source) => write!(f, "cannot write the output: {source}")?,
+            Self::WriteFile { path, source } => write!(f, "cannot write `{path}`: {source}")?,
         }
         self.hint().map_or(Ok(()), |hint| write!(f, " ({hint})"))
     }
@@ -74,7 +82,9 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Read { source, .. } | Self::Write(source) => Some(source),
+            Self::Read { source, .. } | Self::WriteFile { source, .. } | Self::Write(source) => {
+                Some(source)
+            }
             Self::Usage { .. } | Self::TooLarge { .. } | Self::Invalid { .. } => None,
         }
     }

@@ -29,9 +29,11 @@ pub mod exit;
 pub mod fix;
 pub mod input;
 pub mod json;
+mod known;
 pub mod linter;
 pub mod output;
 pub mod overlap;
+mod paths;
 pub mod pattern;
 pub mod register;
 pub mod report;
@@ -46,6 +48,8 @@ use cli::{ColorChoice, Command, Options, SchemaName};
 use config::Config;
 use error::Error;
 use exit::ExitStatus;
+use known::BaselineFile;
+use register::Date;
 use report::Levels;
 use rules::Rule;
 use schema::Schema;
@@ -112,22 +116,46 @@ fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<E
     let config = configure(options, &folder)?;
     let levels = levels(options, &config)?;
     let schema = options.schema.as_deref().map(read_schema).transpose()?;
+    let mut baseline = read_baseline(options, &config, &folder)?;
+    let today = today()?;
 
-    let input = input::read(&input::Request {
+    let mut input = input::read(&input::Request {
         paths: &check.paths,
         stdin_filename: options.stdin_filename.as_deref(),
         force_exclude: options.force_exclude,
         config: &config,
         folder: &folder,
     });
-    let report = linter::lint(
+    let families = families(&input.sources, &config, &folder);
+    let unread = unread_families(&input.errors, &config, &folder);
+    let known = baseline.as_mut().map(|file| file.prepare(&input.sources, &folder));
+    let mut report = linter::lint(
         &input.sources,
         &linter::Options {
             levels: &levels,
             schema: schema.as_ref().unwrap_or_else(|| Schema::embedded()),
             consumer: config.consumer,
+            families: &families,
+            unread: &unread,
+            today,
+            baseline: known,
         },
     );
+    let mut notices = Vec::new();
+    if let (Some(file), Some(outcome)) = (&baseline, &report.baseline) {
+        if options.write_baseline {
+            match file.write(outcome) {
+                Ok(notice) => {
+                    notices.push(notice);
+                    report.forget_findings();
+                }
+                // The findings are shown all the same.
+                Err(error) => input.errors.push(error),
+            }
+        } else {
+            notices = file.notices(outcome);
+        }
+    }
     let view = output::Options {
         color: is_coloured(options.color, is_terminal),
         width: terminal_width(is_terminal),
@@ -144,6 +172,11 @@ fn check(check: &cli::Check, is_terminal: bool, out: &mut dyn Write) -> Result<E
             hint: None,
         });
         return Ok(ExitStatus::Failure);
+    }
+    if !options.quiet {
+        for notice in notices {
+            say(&notice);
+        }
     }
     let failed = !input.errors.is_empty();
     for mut error in input.errors {
@@ -247,10 +280,72 @@ fn hint_for(path: &str) -> Option<String> {
         .map(|name| format!("did you mean the command `reglint {name}`?"))
 }
 
+/// The baseline that the options or the configuration name.
+fn read_baseline(
+    options: &Options,
+    config: &Config,
+    folder: &Path,
+) -> Result<Option<BaselineFile>, Error> {
+    let (name, path) = match (&options.baseline, &config.baseline) {
+        (Some(path), _) => (path.display().to_string(), folder.join(path)),
+        (None, Some(path)) => {
+            let absolute = paths::normalize(&config.root.join(path));
+            (paths::from_folder(&absolute, folder), absolute)
+        }
+        (None, None) if options.write_baseline => {
+            return Err(Error::Usage {
+                message: "`--write-baseline` does not know where".to_owned(),
+                hint: Some("`--baseline FILE`, or `baseline` in reglint.toml".to_owned()),
+            });
+        }
+        (None, None) => return Ok(None),
+    };
+    BaselineFile::read(name, &path, options.write_baseline).map(Some)
+}
+
+/// The day in UTC, or the one that `REGLINT_TODAY` says it is: runs that are to be repeated set it.
+fn today() -> Result<Date, Error> {
+    if let Some(value) = std::env::var_os("REGLINT_TODAY").filter(|value| !value.is_empty()) {
+        let value = value.to_string_lossy();
+        return Date::parse(&value).ok_or_else(|| Error::Usage {
+            message: format!("`REGLINT_TODAY` is `{value}`, and not a day"),
+            hint: Some("as in `2027-03-31`".to_owned()),
+        });
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Ok(Date::from_unix(now.map_or(0, |since| since.as_secs())))
+}
+
+/// The families that the configuration gives, by source.
+fn families(sources: &source::Sources, config: &Config, folder: &Path) -> Vec<Option<String>> {
+    if config.families.is_empty() {
+        return Vec::new();
+    }
+    let family = |path: &str| config.family(&paths::normalize(&folder.join(path)));
+    sources.iter().map(|(_, source)| family(source.path()).map(str::to_owned)).collect()
+}
+
+/// The families of the files that could not be read, by the configuration and by their names.
+fn unread_families(errors: &[Error], config: &Config, folder: &Path) -> Vec<String> {
+    let path = |error: &Error| match error {
+        Error::Read { path, .. } | Error::TooLarge { path, .. } => Some(path.clone()),
+        _ => None,
+    };
+    let family = |path: String| {
+        let configured = config.family(&paths::normalize(&folder.join(&path)));
+        configured.map_or_else(|| linter::file_stem(&path).to_owned(), str::to_owned)
+    };
+    errors.iter().filter_map(path).map(family).collect()
+}
+
 /// Tells standard error why something could not be done.
 fn complain(error: &Error) {
-    let text = error.to_string();
-    let text = output::escape_line(&text);
+    say(&error.to_string());
+}
+
+/// Tells standard error something that is no finding.
+fn say(text: &str) {
+    let text = output::escape_line(text);
     // Nobody is left to be told where even this cannot be printed.
     let _ = writeln!(io::stderr().lock(), "reglint: {text}");
 }

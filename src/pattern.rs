@@ -11,6 +11,7 @@ mod error;
 mod names;
 mod parser;
 mod repair;
+pub mod required;
 mod rust;
 pub mod unicode;
 mod versions;

@@ -1,6 +1,9 @@
-//! What a run found: levels and selection applied, in one total order, counted.
+//! What a run found: allowances, baseline, levels and selection applied, in one total order, counted.
 //!
-//! Uses `diagnostic`, `source`, `rules`.
+//! Uses `workspace`, `diagnostic`, `source`, `rules`.
+
+pub mod allowance;
+pub mod baseline;
 
 use std::cmp::Ordering;
 
@@ -15,6 +18,8 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
     /// The counts.
     pub summary: Summary,
+    /// What the baseline did, where there was one.
+    pub baseline: Option<baseline::Outcome>,
 }
 
 /// The counts of a run.
@@ -104,10 +109,8 @@ impl Levels {
 impl Report {
     /// The report of `diagnostics`, in any order, with `counted` registers, hypotheses and patterns.
     pub fn new(diagnostics: Vec<Diagnostic>, levels: &Levels, counted: Summary) -> Self {
-        // With the rule's place in the catalogue, which the order needs again and again.
         let mut ranked: Vec<(usize, Diagnostic)> = Vec::with_capacity(diagnostics.len());
-        for mut diagnostic in diagnostics {
-            let place = rules::position(diagnostic.rule);
+        for (place, mut diagnostic) in ranked_in_order(diagnostics) {
             let severity = rules::RULES
                 .get(place)
                 .and_then(|rule| levels.severity(rule, place, diagnostic.severity));
@@ -116,7 +119,6 @@ impl Report {
                 ranked.push((place, diagnostic));
             }
         }
-        ranked.sort_by(total_order);
         let diagnostics: Vec<_> = ranked.into_iter().map(|(_, diagnostic)| diagnostic).collect();
         let mut summary = counted;
         for diagnostic in &diagnostics {
@@ -130,8 +132,29 @@ impl Report {
                 Some(Applicability::DisplayOnly) | None => {}
             }
         }
-        Self { diagnostics, summary }
+        Self { diagnostics, summary, baseline: None }
     }
+
+    /// Takes out all findings: they were written into the baseline.
+    pub fn forget_findings(&mut self) {
+        self.diagnostics.clear();
+        let Summary { registers, hypotheses, patterns, .. } = self.summary;
+        self.summary = Summary { registers, hypotheses, patterns, ..Summary::default() };
+    }
+}
+
+/// The findings in their total order, each with its rule's place in the catalogue, which the order
+/// needs again and again.
+fn ranked_in_order(diagnostics: Vec<Diagnostic>) -> Vec<(usize, Diagnostic)> {
+    let ranked = diagnostics.into_iter().map(|it| (rules::position(it.rule), it));
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort_by(total_order);
+    ranked
+}
+
+/// The findings in the order that a report has them in.
+pub fn in_order(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    ranked_in_order(diagnostics).into_iter().map(|(_, diagnostic)| diagnostic).collect()
 }
 
 /// The one order of findings: by file, then place, then rule, then what is said. Files are

@@ -8,18 +8,29 @@ use ahash::AHashMap;
 
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::fix::{Applicability, Edit};
+use crate::json::Str;
 use crate::register::Hypothesis;
 use crate::span::{FileId, Span};
-use crate::workspace::{Entry, Workspace};
+use crate::workspace::{Entry, Place, Workspace};
 
 mod duplicate_canonical_frame;
 mod duplicate_id;
 mod duplicate_key;
+mod example_mismatch;
+mod frame_claimed_twice;
 mod id_style;
 mod invalid_encoding;
 mod invalid_json;
 mod invalid_pattern;
+mod link_drift;
+mod link_mismatch;
+mod member;
+mod one_sided_link;
+mod prose_link;
 mod schema_violation;
+mod undeclared_link;
+mod unresolved_link;
+mod unused_allowance;
 
 /// What the user wants of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +70,30 @@ pub enum Check {
     Entry(fn(&Workspace<'_>, &Entry<'_>, &mut Findings)),
     /// All of them together.
     Workspace(fn(&Workspace<'_>, &mut Findings)),
+    /// The allowances of the registers, after what they silence was found.
+    Allowances(fn(&Workspace<'_>, &[Judged], &mut Findings)),
+}
+
+/// What became of one allowance, of a rule that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judged {
+    /// The hypothesis that has it.
+    pub place: Place,
+    /// Its index in [`Hypothesis::allowances`].
+    pub allowance: usize,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of an allowance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It silenced a finding.
+    Used,
+    /// There was nothing to silence.
+    Unused,
+    /// Its last day is over.
+    RunOut,
 }
 
 /// A rule: everything there is to know of it.
@@ -87,6 +122,15 @@ pub static RULES: &[Rule] = &[
     id_style::RULE,
     invalid_pattern::RULE,
     duplicate_canonical_frame::RULE,
+    example_mismatch::RULE,
+    unresolved_link::RULE,
+    link_mismatch::RULE,
+    one_sided_link::RULE,
+    undeclared_link::RULE,
+    link_drift::RULE,
+    prose_link::RULE,
+    unused_allowance::RULE,
+    frame_claimed_twice::RULE,
 ];
 
 impl Rule {
@@ -184,6 +228,13 @@ fn applicability(safe: bool) -> Applicability {
 fn as_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// Whether a text can be a frame: not empty, and without control characters.
+fn is_frame(text: &Str<'_>) -> bool {
+    !text.value().is_empty()
+        && !text.value().contains(char::is_control)
+        && !text.has_lone_surrogate()
 }
 
 /// How a hypothesis is named in a sentence.

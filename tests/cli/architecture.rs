@@ -10,14 +10,14 @@ const LAYERS: &[&[&str]] = &[
     &["main"],
     &["lib"],
     &["cli"],
-    &["input", "output"],
+    &["known", "input", "output"],
     &["linter"],
     &["report", "config", "exit", "error"],
     &["rules"],
     &["workspace"],
     &["register", "schema", "evidence"],
     &["overlap", "json"],
-    &["diagnostic", "fix", "source", "pattern", "suggest"],
+    &["diagnostic", "fix", "source", "pattern", "suggest", "paths"],
     &["span"],
 ];
 
