@@ -122,7 +122,7 @@ impl Date {
             1..=12 => 31,
             _ => return None,
         };
-        (1..=days).contains(&day).then(|| Self { year, month: month as u8, day: day as u8 })
+        (1..=days).contains(&day).then_some(Self { year, month: month as u8, day: day as u8 })
     }
 
     /// The day in UTC, `seconds` after the start of 1970. By the method of Howard Hinnant's
@@ -318,7 +318,7 @@ pub fn is_comment(name: &str) -> bool {
 }
 
 /// The members of an object, those that are comments aside; none of any other value.
-fn entries<'d>(value: Value<'d>) -> impl Iterator<Item = Member<'d>> {
+fn entries(value: Value<'_>) -> impl Iterator<Item = Member<'_>> {
     let members = value.as_object().into_iter().flat_map(Object::effective_members);
     members.filter(|member| !is_comment(member.name.value()))
 }

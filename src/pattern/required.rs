@@ -207,7 +207,7 @@ fn element(class: &Class, flags: Flags) -> Option<char> {
     if class.negated {
         // Case folding adds to what is excluded.
         let folds = flags.has(Flags::IGNORE_CASE);
-        return OFFERED.into_iter().find(|&c| !has(c) && !(folds && c.is_alphabetic()));
+        return OFFERED.into_iter().find(|&c| !(has(c) || folds && c.is_alphabetic()));
     }
     let named = class.items.iter().find_map(|item| match item.kind {
         ClassItemKind::Single(c) | ClassItemKind::Range(c, _) if !c.is_control() => Some(c),

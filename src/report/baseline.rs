@@ -12,18 +12,21 @@
 //! start. So two branches that each change a few lines merge without a conflict, and with git's `union`
 //! driver always; the order of the lines and repeated lines do not matter to the reader.
 //!
-//! A finding is known again by what it is about: the file, the rule, the ids of the hypotheses that it
-//! has places in, the sentence, and the text that it points at. Not by lines, so edits elsewhere in
+//! A finding is known again by what it is about: the file, the rule, the other files that it has places
+//! in (`with`), the ids of the hypotheses that it has places in, the sentence, and the text that it
+//! points at. Not by lines, so edits elsewhere in
 //! the file change nothing. `count` says how many findings are alike in all that, where it is not one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use ahash::AHashSet;
+
 use super::allowance::hypotheses_of;
 use crate::diagnostic::Diagnostic;
 use crate::json::{self, Kind, Value};
 use crate::rules;
-use crate::source::Sources;
+use crate::source::{Role, Sources};
 use crate::span::{FileId, Span};
 use crate::workspace::Workspace;
 
@@ -41,6 +44,8 @@ pub struct Known {
     pub path: String,
     /// The rule.
     pub rule: String,
+    /// The other files that it has places in, like `path`; each once, in order.
+    pub with: Vec<String>,
     /// The ids of the hypotheses.
     pub hypotheses: Vec<String>,
     /// The finding's sentence.
@@ -156,9 +161,14 @@ impl Baseline {
         for (known, mark) in &self.entries {
             let quote = |text: &str| serde_json::Value::from(text).to_string();
             let ids: Vec<String> = known.hypotheses.iter().map(|id| quote(id)).collect();
+            let with: Vec<String> = known.with.iter().map(|path| quote(path)).collect();
+            let with = match with.as_slice() {
+                [] => String::new(),
+                paths => format!(",\"with\":[{}]", paths.join(",")),
+            };
             let _ = write!(
                 text,
-                ",{{\"path\":{},\"rule\":{},\"hypotheses\":[{}],\"message\":{},\"text\":{}",
+                ",{{\"path\":{},\"rule\":{}{with},\"hypotheses\":[{}],\"message\":{},\"text\":{}",
                 quote(&known.path),
                 quote(&known.rule),
                 ids.join(","),
@@ -186,7 +196,11 @@ impl Baseline {
 
     /// The files that it speaks of, each once.
     pub fn paths(&self) -> Vec<&str> {
-        let mut paths: Vec<&str> = self.entries.keys().map(|known| known.path.as_str()).collect();
+        let mut paths: Vec<&str> = Vec::new();
+        for known in self.entries.keys() {
+            paths.extend(known.with.iter().chain([&known.path]).map(String::as_str));
+        }
+        paths.sort_unstable();
         paths.dedup();
         paths
     }
@@ -214,11 +228,13 @@ fn entry(value: Value<'_>) -> Result<(Known, usize), Fault> {
             .map(|text| text.value().to_owned())
             .ok_or_else(|| fault(head(value), format!("this entry has no text `{name}`")))
     };
-    let hypotheses = object.get("hypotheses").and_then(Value::as_array);
-    let hypotheses = hypotheses
-        .map(|list| list.elements().map(|id| Some(id.as_str()?.value().to_owned())).collect())
-        .unwrap_or_else(|| Some(Vec::new()))
-        .ok_or_else(|| fault(head(value), "`hypotheses` is a list of ids"))?;
+    let texts = |name: &str| {
+        let Some(list) = object.get(name) else { return Ok(Vec::new()) };
+        let list = list.as_array().and_then(|list| {
+            list.elements().map(|text| Some(text.as_str()?.value().to_owned())).collect()
+        });
+        list.ok_or_else(|| fault(head(value), format!("`{name}` is a list of texts")))
+    };
     let count = match object.get("count").map(Value::kind) {
         None => 1,
         Some(Kind::Number(number)) => number
@@ -231,7 +247,8 @@ fn entry(value: Value<'_>) -> Result<(Known, usize), Fault> {
     let known = Known {
         path: text("path")?,
         rule: text("rule")?,
-        hypotheses,
+        with: texts("with")?,
+        hypotheses: texts("hypotheses")?,
         message: text("message")?,
         text: text("text")?,
     };
@@ -259,14 +276,22 @@ fn known(
     paths: &[String],
     diagnostic: &Diagnostic,
 ) -> Known {
-    let path = |file: FileId| match paths.get(file.index()) {
-        Some(path) => path.clone(),
-        None => sources.get(file).path().to_owned(),
+    let path = |file: FileId| -> String {
+        match paths.get(file.index()) {
+            Some(path) => path.clone(),
+            None => sources.get(file).path().to_owned(),
+        }
     };
     let places = hypotheses_of(workspace, diagnostic);
     let ids = places.into_iter().filter_map(|place| workspace.at(place).1.id());
-    let source = sources.get(diagnostic.primary.file);
+    let file = diagnostic.primary.file;
+    let others = diagnostic.related.iter().map(|label| label.file);
+    let mut with: Vec<String> = others.filter(|&other| other != file).map(path).collect();
+    with.sort_unstable();
+    with.dedup();
+    let source = sources.get(file);
     Known {
+        with,
         path: path(diagnostic.primary.file),
         rule: diagnostic.rule.to_owned(),
         hypotheses: ids.map(str::to_owned).collect(),
@@ -295,17 +320,18 @@ impl Use<'_> {
             outcome.silenced += usize::from(is_known);
             !is_known
         });
-        let checked: ahash::AHashSet<&str> = workspace
-            .sources
-            .iter()
-            .filter(|(_, source)| source.role() != crate::source::Role::Context)
-            .filter_map(|(file, _)| self.paths.get(file.index()).map(String::as_str))
-            .chain(self.gone.iter().map(String::as_str))
-            .collect();
+        let gone = || self.gone.iter().map(String::as_str);
+        let paths = |is_wanted: fn(Role) -> bool| -> AHashSet<&str> {
+            let wanted = sources.iter().filter(|(_, source)| is_wanted(source.role()));
+            let paths = wanted.filter_map(|(file, _)| self.paths.get(file.index()));
+            paths.map(String::as_str).chain(gone()).collect()
+        };
+        let (read, checked) = (paths(|_| true), paths(|role| role != Role::Context));
         for (known, mark) in &self.baseline.entries {
             let now = found.get(known).copied().unwrap_or(0);
-            let is_judged =
-                checked.contains(known.path.as_str()) && rules::find(&known.rule).is_some_and(&ran);
+            let is_judged = checked.contains(known.path.as_str())
+                && known.with.iter().all(|path| read.contains(path.as_str()))
+                && rules::find(&known.rule).is_some_and(&ran);
             if !is_judged {
                 let kept = outcome.renewed.entries.entry(known.clone()).or_insert(*mark);
                 kept.count = kept.count.max(mark.count);
@@ -332,6 +358,7 @@ mod tests {
         Known {
             path: path.to_owned(),
             rule: "duplicate-id".to_owned(),
+            with: vec!["b".to_owned()],
             hypotheses: vec!["H\"1".to_owned(), "µ".to_owned()],
             message: message.to_owned(),
             text: String::new(),

@@ -46,16 +46,16 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
         let is_in = |list: &[&Subcomponent<'_>], it: &Subcomponent<'_>| {
             list.len() <= MOST_ASKED && list.iter().any(|other| other.label == it.label)
         };
-        let (differing, only_here): (Vec<_>, Vec<_>) =
+        let (differing, ours_alone): (Vec<_>, Vec<_>) =
             here_only.iter().copied().partition(|it| is_in(&there_only, it));
-        let only_there: Vec<_> =
+        let theirs_alone: Vec<_> =
             there_only.iter().copied().filter(|it| !is_in(&here_only, it)).collect();
         let mut sentences = Vec::new();
         if !differing.is_empty() {
             let verb = if differing.len() == 1 { "is" } else { "are" };
             sentences.push(format!("{} {verb} not the same in both", listed(&differing)));
         }
-        for (only, of) in [(&only_here, hypothesis), (&only_there, there)] {
+        for (only, of) in [(&ours_alone, hypothesis), (&theirs_alone, there)] {
             if !only.is_empty() {
                 sentences.push(format!("only {} has {}", named(of), listed(only)));
             }

@@ -118,10 +118,10 @@ pub(super) fn link(entry: &Entry<'_>, object: Object<'_>, family: &str, id: &str
     };
     let (span, replacement) = match value.kind() {
         Kind::String(one) => (value.span(), format!("[{}, {id}]", entry.source.slice(one.span()))),
-        Kind::Array(list) => match list.elements().last() {
+        Kind::Array(ids) => match ids.elements().last() {
             Some(last) => (
                 Span::empty(last.span().range().end),
-                format!(",{}{id}", gap_before(text, list, last)),
+                format!(",{}{id}", gap_before(text, ids, last)),
             ),
             None => (value.span(), format!("[{id}]")),
         },
@@ -131,12 +131,12 @@ pub(super) fn link(entry: &Entry<'_>, object: Object<'_>, family: &str, id: &str
 }
 
 /// What stands before the last element of a list.
-fn gap_before<'t>(text: &'t str, list: Array<'_>, last: Value<'_>) -> &'t str {
+fn gap_before<'t>(text: &'t str, ids: Array<'_>, last: Value<'_>) -> &'t str {
     let before = blank_end(&text[..last.span().range().start]);
     match before.rfind('\n') {
         Some(at) if before[..at].ends_with('\r') => &before[at - 1..],
         Some(at) => &before[at..],
-        None if list.len() > 1 => before,
+        None if ids.len() > 1 => before,
         None => " ",
     }
 }

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Among how many names a near one is looked for.
-const MOST_NAMES: usize = 2000;
+const MOST_NAMES: usize = 200;
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     for hypothesis in &entry.register.hypotheses {
@@ -95,8 +95,8 @@ fn id_findings(
         let mut finding = findings
             .finding(message, label(entry.file, id.span(), "no hypothesis of this id"))
             .with_hypothesis(hypothesis.id());
-        let mut ids: Vec<&str> = family.ids().take(MOST_NAMES).collect();
-        ids.sort_unstable();
+        let entries = family.entries.iter().map(|&entry| &workspace.entries[entry]);
+        let ids = entries.flat_map(|entry| &entry.register.hypotheses).filter_map(Hypothesis::id);
         if let Some(elsewhere) = workspace.find(id.value()) {
             let (other, there) = workspace.at(elsewhere);
             let of =
@@ -106,7 +106,7 @@ fn id_findings(
                 there.name_span(),
                 format!("a hypothesis{of}"),
             ));
-        } else if let Some(near) = suggest::nearest(id.value(), ids.iter().copied()) {
+        } else if let Some(near) = suggest::nearest(id.value(), ids.take(MOST_NAMES)) {
             finding = finding.with_note(suggest::did_you_mean(near)).with_fix(Fix::single(
                 format!("link to {}", quoted(near)),
                 entry.file,

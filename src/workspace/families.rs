@@ -24,6 +24,8 @@ pub struct Family<'d> {
     pub name: &'d str,
     /// Its hypotheses by id; of a repeated id the first.
     ids: AHashMap<&'d str, Place>,
+    /// Its registers, by index in [`Workspace::entries`].
+    pub entries: Vec<usize>,
     /// Whether all its registers could be read, so that an id that is not in it is not there.
     pub is_whole: bool,
 }
@@ -106,12 +108,18 @@ impl<'d> Families<'d> {
             };
             let family = *families.by_name.entry(name).or_insert_with(|| {
                 let is_whole = !workspace.unread.iter().any(|unread| unread == name);
-                families.list.push(Family { name, ids: AHashMap::new(), is_whole });
+                families.list.push(Family {
+                    name,
+                    ids: AHashMap::new(),
+                    entries: Vec::new(),
+                    is_whole,
+                });
                 families.list.len() - 1
             });
             families.of.push(Some(family));
             let family = &mut families.list[family];
             family.is_whole &= entry.is_whole();
+            family.entries.push(number);
             for (hypothesis, it) in entry.register.hypotheses.iter().enumerate() {
                 if let Some(id) = it.id() {
                     family.ids.entry(id).or_insert(Place { entry: number, hypothesis });
@@ -424,10 +432,5 @@ impl Family<'_> {
     /// The hypothesis of that id.
     pub fn find(&self, id: &str) -> Option<Place> {
         self.ids.get(id).copied()
-    }
-
-    /// Its ids, in no order.
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.ids.keys().copied()
     }
 }

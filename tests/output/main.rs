@@ -52,7 +52,7 @@ fn report(diagnostics: Vec<Diagnostic>) -> Report {
         warnings: of(Severity::Warning),
         ..Summary::default()
     };
-    Report { diagnostics, summary }
+    Report { diagnostics, summary, ..Report::default() }
 }
 
 fn render(format: Format, report: &Report, sources: &Sources, options: &Options) -> String {

@@ -458,7 +458,7 @@ fn the_summary_counts() {
             fixable,
             unsafe_fixable,
         };
-        let report = Report { diagnostics: Vec::new(), summary };
+        let report = Report { summary, ..Report::default() };
         render(Format::Text, &report, &empty, &Options::default())
     };
     assert_snapshot!(summary(0, 0, 0, 0, 0), @"no register was checked");
