@@ -4,7 +4,9 @@
 //! Uses `pattern::ast` and `pattern::unicode`. Exact where it says something; silent elsewhere. Walks
 //! the tree once, by recursion: no tree is deeper than 2,000 nodes (see [`super::parse`]).
 
-use super::ast::{Ast, Class, ClassItemKind, Flags, Node, NodeKind, PerlClass, RepeatKind};
+use super::ast::{
+    Ast, Class, ClassItem, ClassItemKind, Flags, Node, NodeKind, PerlClass, RepeatKind,
+};
 use super::unicode;
 
 /// The most texts that are listed for a pattern.
@@ -22,11 +24,18 @@ pub fn required(ast: &Ast) -> Vec<String> {
     }
 }
 
-/// The text that the pattern is, where it is nothing else: `exec\.begin` is `exec.begin`.
+/// The text that the pattern is, where it is nothing else: `exec\.begin` and `exec[.]begin` are
+/// `exec.begin`.
 pub fn plain_text(ast: &Ast) -> Option<String> {
     fn push(node: &Node, text: &mut String) -> Option<()> {
-        match node.kind {
-            NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => text.push(c),
+        match &node.kind {
+            NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => text.push(*c),
+            NodeKind::Class(class, flags) if !class.negated && !flags.has(Flags::IGNORE_CASE) => {
+                match class.items.as_slice() {
+                    [ClassItem { kind: ClassItemKind::Single(c), .. }] => text.push(*c),
+                    _ => return None,
+                }
+            }
             NodeKind::Empty => {}
             _ => return None,
         }
@@ -253,6 +262,9 @@ mod tests {
         for (pattern, text) in [
             ("a::b", Some("a::b")),
             (r"s\.finish", Some("s.finish")),
+            ("s[.]f", Some("s.f")),
+            ("s[.,]f", None),
+            ("s[^.]f", None),
             ("a.b", None),
             ("(?i)a", None),
         ] {

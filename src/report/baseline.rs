@@ -426,7 +426,7 @@ mod tests {
             (
                 "[{\"version\":1},{\"path\":\"a\",\"rule\":\"b\",\"message\":\"\",\"text\":\"\",\"hypotheses\":[1]}]",
                 15,
-                "list of ids",
+                "list of texts",
             ),
         ] {
             let fault = Baseline::read(text).unwrap_err();

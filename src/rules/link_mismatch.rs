@@ -28,7 +28,9 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
                 null_link(workspace, (entry, hypothesis, place), link, family, findings);
             }
             for id in &link.ids {
-                let Some(other) = families.get(family).find(id.value()) else { continue };
+                let Some(other) = families.get(family).find(workspace, id.value()) else {
+                    continue;
+                };
                 // Of two that link to each other the later one says it.
                 if other > place && families.names(other, place) {
                     continue;
@@ -70,6 +72,10 @@ fn difference(workspace: &Workspace<'_>, a: PatternId, b: PatternId) -> Option<(
         // Different texts: at most one contains the other.
         let is_first = !first.text().contains(second.text());
         return Some((is_first, if is_first { first } else { second }.text().to_owned()));
+    }
+    let classes = workspace.classes();
+    if classes.of(a) == classes.of(b) {
+        return None;
     }
     let (first, second) = (workspace.compiled(a)?, workspace.compiled(b)?);
     if let Answer::No(frame) = first.within(second) {

@@ -25,7 +25,9 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
         for link in &hypothesis.links {
             let Some(family) = families.find(link.family.value()) else { continue };
             for id in &link.ids {
-                let Some(other) = families.get(family).find(id.value()) else { continue };
+                let Some(other) = families.get(family).find(workspace, id.value()) else {
+                    continue;
+                };
                 if other == place || families.names(other, place) {
                     continue;
                 }
@@ -48,7 +50,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
                 let edit = hypothesis
                     .id()
                     .filter(|_| holds && other_entry.is_asked_for())
-                    .filter(|id| families.get(own).find(id) == Some(place))
+                    .filter(|id| families.get(own).find(workspace, id) == Some(place))
                     .and_then(|id| {
                         member::link(other_entry, there.object, families.get(own).name, id)
                     });

@@ -5,6 +5,9 @@
 //! that could change what it says. Of anything else nothing is said.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label, named, quoted};
 use crate::register::Hypothesis;
@@ -170,17 +173,10 @@ impl About<'_, '_, '_> {
 
 /// The statements that a description makes.
 fn statements(text: &str) -> Vec<Statement<'_>> {
-    // Most descriptions have none of these words.
-    let has = |word: &str| {
-        let finder = word.as_bytes();
-        text.as_bytes().windows(finder.len()).any(|it| it.eq_ignore_ascii_case(finder))
-    };
-    if !(has("shared ")
-        || has("-only")
-        || has("unlike ")
-        || has("not on ")
-        || has("same frame as "))
-    {
+    // Most descriptions have none of these words. The first letter may be a capital.
+    static PHRASES: LazyLock<[Finder<'static>; 5]> =
+        LazyLock::new(|| ["hared ", "-only", "nlike ", "ot on ", "ame frame as "].map(Finder::new));
+    if PHRASES.iter().all(|phrase| phrase.find(text.as_bytes()).is_none()) {
         return Vec::new();
     }
     sentences(text).into_iter().flat_map(|range| read(text, range)).collect()
@@ -365,7 +361,7 @@ fn read<'t>(text: &'t str, sentence: Range<usize>) -> Vec<Statement<'t>> {
             push(words.get(at + 1).filter(|it| it.closed).map(|it| Says::NotIn(it.text)), 2);
         } else if is(at, "not") && is(at + 1, "on") && joined(at, 3) {
             push(words.get(at + 2).filter(|it| it.closed).map(|it| Says::NotIn(it.text)), 3);
-        } else if let Some((family, "only" | "Only" | "ONLY")) = words[at].text.rsplit_once('-')
+        } else if let Some((family, "only")) = words[at].text.rsplit_once('-')
             && !words[at].quoted
         {
             if is(at + 1, "relative") && is(at + 2, "to") && joined(at, 4) {

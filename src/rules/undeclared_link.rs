@@ -99,7 +99,7 @@ fn fix(workspace: &Workspace<'_>, a: Place, b: Place) -> Option<Fix> {
         }
         // Of a repeated id a link means the first.
         let (families, id) = (workspace.families(), there.id()?);
-        let is_meant = families.get(families.of(to)?).find(id) == Some(to);
+        let is_meant = families.get(families.of(to)?).find(workspace, id) == Some(to);
         is_meant.then(|| member::link(entry, hypothesis.object, other.family?, id))?
     };
     // In the order of the files.

@@ -74,16 +74,16 @@ fn family_finding(
     findings.push(finding);
 }
 
-fn id_findings(
-    workspace: &Workspace<'_>,
+fn id_findings<'d>(
+    workspace: &Workspace<'d>,
     entry: &Entry<'_>,
     hypothesis: &Hypothesis<'_>,
     link: &Link<'_>,
-    family: &Family<'_>,
+    family: &Family<'d>,
     findings: &mut Findings,
 ) {
     for id in &link.ids {
-        if family.find(id.value()).is_some() {
+        if family.find(workspace, id.value()).is_some() {
             continue;
         }
         let message = format!(

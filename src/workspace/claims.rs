@@ -6,6 +6,8 @@
 //! answers faster, but building one over the patterns of a thousand registers takes ten times as long
 //! as everything else that is done with them.)
 
+use std::borrow::Cow;
+
 use ahash::AHashMap;
 
 use super::Patterns;
@@ -17,9 +19,9 @@ const GRAM: usize = 8;
 
 /// Patterns by what their frames contain.
 #[derive(Debug, Default)]
-pub struct Claims {
+pub struct Claims<'d> {
     /// The required texts, each with the pattern that requires it.
-    texts: Vec<(Box<[u8]>, PatternId)>,
+    texts: Vec<(Cow<'d, str>, PatternId)>,
     /// By a part of a text: the texts, and where in them the part begins.
     grams: AHashMap<(u64, u8), Vec<(u32, u32)>>,
     /// Bit n: some text is filed under n bytes.
@@ -33,24 +35,24 @@ fn gram(bytes: &[u8]) -> (u64, u8) {
     (bytes.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)), bytes.len() as u8)
 }
 
-impl Claims {
+impl<'d> Claims<'d> {
     /// Files the patterns of those numbers; those that CPython refuses are left out.
-    pub fn new(patterns: &Patterns<'_>, ids: impl IntoIterator<Item = PatternId>) -> Self {
+    pub fn new(patterns: &Patterns<'d>, ids: impl IntoIterator<Item = PatternId>) -> Self {
         let mut claims = Self::default();
         for id in ids {
             let pattern = patterns.get(id);
             let texts = match pattern.is_literal() {
                 true if pattern.text().is_empty() => Vec::new(),
-                true => vec![pattern.text().to_owned()],
+                true => vec![Cow::Borrowed(pattern.text())],
                 false => match pattern.ast() {
-                    Ok(ast) => required(ast),
+                    Ok(ast) => required(ast).into_iter().map(Cow::Owned).collect(),
                     Err(_) => continue,
                 },
             };
             if texts.is_empty() {
                 claims.always.push(id);
             }
-            claims.texts.extend(texts.into_iter().map(|text| (text.into_bytes().into(), id)));
+            claims.texts.extend(texts.into_iter().map(|text| (text, id)));
         }
         let ends = |text: &[u8]| {
             let size = text.len().min(GRAM);
@@ -58,7 +60,7 @@ impl Claims {
         };
         let mut counts: AHashMap<(u64, u8), u32> = AHashMap::with_capacity(claims.texts.len());
         for (text, _) in &claims.texts {
-            let (first, last) = ends(text);
+            let (first, last) = ends(text.as_bytes());
             *counts.entry(first).or_default() += 1;
             if last != first {
                 *counts.entry(last).or_default() += 1;
@@ -66,7 +68,7 @@ impl Claims {
         }
         claims.grams.reserve(claims.texts.len());
         for (at, (text, _)) in claims.texts.iter().enumerate() {
-            let (first, last) = ends(text);
+            let (first, last) = ends(text.as_bytes());
             let (key, offset) = if counts.get(&last) < counts.get(&first) {
                 (last, text.len() - text.len().min(GRAM))
             } else {
@@ -91,7 +93,7 @@ impl Claims {
                 for &(text, offset) in texts {
                     let (text, pattern) = &self.texts[text as usize];
                     let start = at.checked_sub(offset as usize);
-                    if start.is_some_and(|start| frame[start..].starts_with(text)) {
+                    if start.is_some_and(|start| frame[start..].starts_with(text.as_bytes())) {
                         found.push(*pattern);
                     }
                 }

@@ -11,6 +11,8 @@
 //!    that only one claims, and that frame splits the whole group. Each question merges or splits, so
 //!    there are no more of them than twice the patterns of the group.
 
+use std::borrow::Cow;
+
 use ahash::AHashMap;
 
 use super::{Claims, Workspace};
@@ -58,8 +60,10 @@ impl Classes {
         }
 
         let mut joined = Joined::default();
-        let mut by_text: AHashMap<String, PatternId> =
-            literal.iter().map(|&id| (workspace.patterns.get(id).text().to_owned(), id)).collect();
+        let mut by_text: AHashMap<Cow<'_, str>, PatternId> = literal
+            .iter()
+            .map(|&id| (Cow::Borrowed(workspace.patterns.get(id).text()), id))
+            .collect();
         let mut patterns = Vec::new();
         let mut left_out = None;
         let mut plain = literal;
@@ -67,7 +71,7 @@ impl Classes {
             let Ok(ast) = workspace.patterns.get(id).ast() else { continue };
             match plain_text(ast) {
                 Some(text) => {
-                    let same = *by_text.entry(text).or_insert(id);
+                    let same = *by_text.entry(text.into()).or_insert(id);
                     if same == id {
                         plain.push(id);
                     } else {
@@ -108,7 +112,7 @@ pub(super) fn frame_of(workspace: &Workspace<'_>, id: PatternId) -> Option<Strin
 /// first that was left out.
 fn group(
     workspace: &Workspace<'_>,
-    claims: &Claims,
+    claims: &Claims<'_>,
     patterns: &[PatternId],
     joined: &mut Joined,
 ) -> Option<PatternId> {

@@ -23,7 +23,7 @@ pub struct Family<'d> {
     /// Its name.
     pub name: &'d str,
     /// Its hypotheses by id; of a repeated id the first.
-    ids: AHashMap<&'d str, Place>,
+    ids: OnceLock<AHashMap<&'d str, Place>>,
     /// Its registers, by index in [`Workspace::entries`].
     pub entries: Vec<usize>,
     /// Whether all its registers could be read, so that an id that is not in it is not there.
@@ -40,20 +40,27 @@ pub struct Families<'d> {
     /// Who names whom in a link.
     named: AHashSet<(Place, Place)>,
     /// Who claims what.
-    owners: OnceLock<Owners>,
+    owners: OnceLock<Owners<'d>>,
+    lines: OnceLock<Lines>,
 }
 
 /// The patterns of all families.
 #[derive(Debug)]
-struct Owners {
-    claims: Claims,
+struct Owners<'d> {
+    claims: Claims<'d>,
     /// By pattern, for each family that has it where it stands first, as a canonical one if it is one
     /// there at all.
     of: AHashMap<PatternId, Vec<Owner>>,
-    /// A frame of each canonical pattern, line by line.
+    /// The patterns in the order of their first place.
+    order: Vec<PatternId>,
+}
+
+/// A frame of each canonical pattern, line by line.
+#[derive(Debug, Default)]
+struct Lines {
     frames: String,
     /// Where in `frames` the lines begin, and whose they are.
-    lines: Vec<(usize, PatternId)>,
+    starts: Vec<(usize, PatternId)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +107,7 @@ impl<'d> Families<'d> {
             of: Vec::with_capacity(workspace.entries.len()),
             named: AHashSet::new(),
             owners: OnceLock::new(),
+            lines: OnceLock::new(),
         };
         for (number, entry) in workspace.entries.iter().enumerate() {
             let Some(name) = entry.family else {
@@ -110,7 +118,7 @@ impl<'d> Families<'d> {
                 let is_whole = !workspace.unread.iter().any(|unread| unread == name);
                 families.list.push(Family {
                     name,
-                    ids: AHashMap::new(),
+                    ids: OnceLock::new(),
                     entries: Vec::new(),
                     is_whole,
                 });
@@ -120,19 +128,13 @@ impl<'d> Families<'d> {
             let family = &mut families.list[family];
             family.is_whole &= entry.is_whole();
             family.entries.push(number);
-            for (hypothesis, it) in entry.register.hypotheses.iter().enumerate() {
-                if let Some(id) = it.id() {
-                    family.ids.entry(id).or_insert(Place { entry: number, hypothesis });
-                }
-            }
         }
         for (place, hypothesis) in workspace.hypotheses() {
             for link in &hypothesis.links {
                 let Some(family) = families.find(link.family.value()) else { continue };
-                let ids = &families.list[family].ids;
-                families
-                    .named
-                    .extend(link.ids.iter().filter_map(|id| Some((place, *ids.get(id.value())?))));
+                let family = &families.list[family];
+                let found = link.ids.iter().filter_map(|id| family.find(workspace, id.value()));
+                families.named.extend(found.map(|other| (place, other)));
             }
         }
         families
@@ -172,7 +174,7 @@ impl<'d> Families<'d> {
     /// Who within `scope` claims all that the canonical pattern `id` of the hypothesis at `own` claims.
     pub fn who_claims(
         &self,
-        workspace: &Workspace<'_>,
+        workspace: &Workspace<'d>,
         id: PatternId,
         own: Place,
         scope: Scope,
@@ -195,14 +197,15 @@ impl<'d> Families<'d> {
     /// pattern within `scope` claims; `None` where that is not known.
     pub fn claims_some(
         &self,
-        workspace: &Workspace<'_>,
+        workspace: &Workspace<'d>,
         id: PatternId,
         own: Place,
         scope: Scope,
     ) -> Option<bool> {
         let owners = self.owners.get_or_init(|| self.index(workspace));
+        let lines = self.lines.get_or_init(|| Lines::new(workspace, owners));
         let mut is_known = true;
-        for other in owners.lines_with(workspace, id) {
+        for other in lines.with_text_of(workspace, id) {
             if !owners.find(other, own, scope).is_some_and(|owner| owner.is_canonical) {
                 continue;
             }
@@ -215,7 +218,7 @@ impl<'d> Families<'d> {
         is_known.then_some(false)
     }
 
-    fn index(&self, workspace: &Workspace<'_>) -> Owners {
+    fn index(&self, workspace: &Workspace<'d>) -> Owners<'d> {
         let mut of: AHashMap<PatternId, Vec<Owner>> = AHashMap::new();
         let mut order = Vec::new();
         for (place, hypothesis) in workspace.hypotheses() {
@@ -236,31 +239,38 @@ impl<'d> Families<'d> {
                 }
             }
         }
-        let (mut frames, mut lines) = (String::new(), Vec::new());
-        for &id in &order {
-            let is_canonical = |owners: &Vec<Owner>| owners.iter().any(|owner| owner.is_canonical);
-            if of.get(&id).is_some_and(is_canonical)
-                && let Some(frame) = super::classes::frame_of(workspace, id)
-            {
-                lines.push((frames.len(), id));
-                frames.push_str(&frame);
-                frames.push('\n');
-            }
-        }
-        Owners { claims: Claims::new(workspace.patterns, order), of, frames, lines }
+        let claims = Claims::new(workspace.patterns, order.iter().copied());
+        Owners { claims, of, order }
     }
 }
 
-impl Owners {
+impl Owners<'_> {
     /// Who has a pattern within a scope; not `own` itself.
     fn find(&self, id: PatternId, own: Place, scope: Scope) -> Option<Owner> {
         let owners = self.of.get(&id)?;
         owners.iter().find(|owner| scope.has(owner.family) && owner.place != own).copied()
     }
+}
+
+impl Lines {
+    fn new(workspace: &Workspace<'_>, owners: &Owners<'_>) -> Self {
+        let mut lines = Self::default();
+        for &id in &owners.order {
+            let is_canonical = |owners: &Vec<Owner>| owners.iter().any(|owner| owner.is_canonical);
+            if owners.of.get(&id).is_some_and(is_canonical)
+                && let Some(frame) = super::classes::frame_of(workspace, id)
+            {
+                lines.starts.push((lines.frames.len(), id));
+                lines.frames.push_str(&frame);
+                lines.frames.push('\n');
+            }
+        }
+        lines
+    }
 
     /// The canonical patterns of which the frame has a text that `id` requires: all of them, where it
     /// requires none that is known.
-    fn lines_with(&self, workspace: &Workspace<'_>, id: PatternId) -> Vec<PatternId> {
+    fn with_text_of(&self, workspace: &Workspace<'_>, id: PatternId) -> Vec<PatternId> {
         let pattern = workspace.patterns.get(id);
         let texts = if pattern.is_literal() {
             vec![pattern.text().to_owned()]
@@ -270,12 +280,12 @@ impl Owners {
         let mut found = Vec::new();
         for text in texts.iter().filter(|text| !text.is_empty()) {
             for hit in memchr::memmem::find_iter(self.frames.as_bytes(), text.as_bytes()) {
-                let line = self.lines.partition_point(|&(start, _)| start <= hit);
-                found.extend(line.checked_sub(1).and_then(|line| self.lines.get(line)));
+                let line = self.starts.partition_point(|&(start, _)| start <= hit);
+                found.extend(line.checked_sub(1).and_then(|line| self.starts.get(line)));
             }
         }
         if texts.iter().all(String::is_empty) {
-            found.extend(&self.lines);
+            found.extend(&self.starts);
         }
         found.dedup();
         found.into_iter().map(|(_, id)| id).collect()
@@ -344,7 +354,7 @@ impl Pairs {
                     settled.insert((place, family));
                 }
                 for id in &link.ids {
-                    match families.get(family).find(id.value()) {
+                    match families.get(family).find(workspace, id.value()) {
                         Some(other) if class(other).is_some() && class(other) == class(place) => {
                             linked.insert((place.max(other), place.min(other)));
                         }
@@ -428,9 +438,21 @@ impl Pairs {
     }
 }
 
-impl Family<'_> {
-    /// The hypothesis of that id.
-    pub fn find(&self, id: &str) -> Option<Place> {
-        self.ids.get(id).copied()
+impl<'d> Family<'d> {
+    /// The hypothesis of that id. `workspace` is the one that the family is of.
+    pub fn find(&self, workspace: &Workspace<'d>, id: &str) -> Option<Place> {
+        let ids = self.ids.get_or_init(|| {
+            let mut ids = AHashMap::new();
+            for &entry in &self.entries {
+                let hypotheses = &workspace.entries[entry].register.hypotheses;
+                for (hypothesis, it) in hypotheses.iter().enumerate() {
+                    if let Some(id) = it.id() {
+                        ids.entry(id).or_insert(Place { entry, hypothesis });
+                    }
+                }
+            }
+            ids
+        });
+        ids.get(id).copied()
     }
 }
