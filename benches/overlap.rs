@@ -53,7 +53,11 @@ fn dense_within(a: &dense::DFA<Vec<u32>>, b: &dense::DFA<Vec<u32>>) -> Option<bo
     // One byte of each class of either.
     let mut bytes: Vec<u8> = [a, b]
         .iter()
-        .flat_map(|dfa| dfa.byte_classes().representatives(0..=255).filter_map(|unit| unit.as_u8()))
+        .flat_map(|dfa| {
+            dfa.byte_classes()
+                .representatives(0..=255)
+                .filter_map(regex_automata::util::alphabet::Unit::as_u8)
+        })
         .collect();
     bytes.sort_unstable();
     bytes.dedup();

@@ -63,6 +63,61 @@ fn register(number: usize, count: usize, numbers: &mut Numbers) -> String {
     text
 }
 
+/// A register that is linked to the one beside it, `number` with its lowest bit turned: of 14
+/// hypotheses four claim the same frames there and say so, two say that nothing there does, and a few
+/// patterns are more than text.
+fn linked_register(number: usize, numbers: &mut Numbers) -> String {
+    let (partner, pair) = (number ^ 1, number / 2);
+    let mut text = String::from("{\n  \"hypotheses\": [");
+    for index in 0..14 {
+        let separator = if index == 0 { "" } else { "," };
+        let prose: Vec<_> = (0..25).map(|_| numbers.word()).collect();
+        let word = numbers.word();
+        let (canonical, subcomponent, links) = match index {
+            0..=2 => (
+                format!("p{pair}_{index}::alloc_buffer::"),
+                format!("q{pair}_{index}::kernel::"),
+                format!("{{ \"r{partner:04}\": \"R{partner}x{index}\" }}"),
+            ),
+            3 => (
+                // Spelled in two ways.
+                if number.is_multiple_of(2) {
+                    format!("p{pair}::exec\\\\.begin")
+                } else {
+                    format!("p{pair}::exec[.]begin")
+                },
+                format!("q{pair}_{index}::kernel::"),
+                format!("{{ \"r{partner:04}\": [\"R{partner}x{index}\"] }}"),
+            ),
+            4 | 5 => (
+                format!("m{number}_{index}::{word}::"),
+                format!("s{number}_{index}::{word}"),
+                format!("{{ \"r{partner:04}\": null }}"),
+            ),
+            6 | 7 => (
+                format!("m{number}_{index}::(?:{word}|dispatch_{word})_f32"),
+                format!("s{number}_{index}.*{word}"),
+                "{}".to_owned(),
+            ),
+            _ => (
+                format!("m{number}_{index}::{word}::"),
+                format!("s{number}_{index}::{word}"),
+                "{}".to_owned(),
+            ),
+        };
+        write!(
+            text,
+            "{separator}\n    {{\n      \"id\": \"R{number}x{index}\",\n      \"description\": \"{}\",\n      \
+             \"canonical_frame_regex\": \"{canonical}\",\n      \"subcomponent_regexes\": {{\n        \
+             \"first\": \"{subcomponent}\"\n      }},\n      \"links\": {links}\n    }}",
+            prose.join(" ")
+        )
+        .expect("a string takes everything");
+    }
+    text.push_str("\n  ]\n}\n");
+    text
+}
+
 fn time(command: &[String], files: &[PathBuf]) -> Duration {
     let start = Instant::now();
     let status = Command::new(&command[0])
@@ -78,31 +133,55 @@ fn time(command: &[String], files: &[PathBuf]) -> Duration {
 fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut numbers = Numbers(1);
-    let mut make = |name: &str, files: usize, hypotheses: usize| -> Vec<PathBuf> {
+    let mut make = |name: &str, files: usize, hypotheses: Option<usize>| -> Vec<PathBuf> {
         let below: &Path = &folder.path().join(name);
         fs::create_dir(below).expect("can be made");
         (0..files)
             .map(|number| {
                 let path = below.join(format!("r{number:04}.json"));
-                fs::write(&path, register(number, hypotheses, &mut numbers))
-                    .expect("can be written");
+                let text = match hypotheses {
+                    Some(count) => register(number, count, &mut numbers),
+                    None => linked_register(number, &mut numbers),
+                };
+                fs::write(&path, text).expect("can be written");
                 path
             })
             .collect()
     };
     let loads = [
-        ("one small register", make("one", 1, 8), 100),
-        ("a thousand registers", make("thousand", 1000, 14), 30),
-        ("one of 6,000 hypotheses", make("large", 1, 6000), 30),
+        ("one small register", make("one", 1, Some(8)), 100),
+        ("a thousand registers", make("thousand", 1000, Some(14)), 30),
+        ("one of 6,000 hypotheses", make("large", 1, Some(6000)), 30),
+        ("a thousand linked registers, all rules on", make("linked", 1000, None), 30),
     ];
-    let own = vec![env!("CARGO_BIN_EXE_reglint").to_owned(), "-q".to_owned()];
+    let own = [
+        env!("CARGO_BIN_EXE_reglint").to_owned(),
+        "-q".to_owned(),
+        "-W".to_owned(),
+        "one-sided-link".to_owned(),
+        "-W".to_owned(),
+        "id-style".to_owned(),
+    ];
     let peer: Option<Vec<String>> = std::env::var("REGLINT_PEER")
         .ok()
         .map(|words| words.split_whitespace().map(str::to_owned).collect());
+    // The files of a load, for another tool that times processes.
+    if let Some(kept) = std::env::var_os("REGLINT_KEEP") {
+        for (_, files, _) in &loads {
+            for file in files {
+                let name = file.strip_prefix(folder.path()).expect("below it");
+                let to = Path::new(&kept).join(name);
+                fs::create_dir_all(to.parent().expect("has one")).expect("can be made");
+                fs::copy(file, to).expect("can be copied");
+            }
+        }
+        return;
+    }
     for (name, files, rounds) in loads {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let own = if name.ends_with("all rules on") { &own[..] } else { &own[..2] };
         for _ in 0..rounds {
-            ours.push(time(&own, &files));
+            ours.push(time(own, &files));
             theirs.extend(peer.as_ref().map(|peer| time(peer, &files)));
         }
         let millis = |times: &mut Vec<Duration>| {

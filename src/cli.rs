@@ -213,6 +213,14 @@ pub struct Options {
     #[arg(long, value_name = "PATH", help_heading = "Input")]
     pub stdin_filename: Option<PathBuf>,
 
+    /// Do not report the findings that this file knows
+    #[arg(long, value_name = "FILE", help_heading = "Known findings")]
+    pub baseline: Option<PathBuf>,
+
+    /// Write all findings into the baseline, and take out of it what no longer occurs
+    #[arg(long, help_heading = "Known findings")]
+    pub write_baseline: bool,
+
     /// `-D`, `-W` and `-A` in the order in which they were given; filled in by [`parse`].
     #[arg(skip)]
     pub levels: Vec<(Level, String)>,

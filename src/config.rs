@@ -11,6 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Error;
+use crate::paths;
 use crate::pattern::{Consumer, Python, Versions};
 use crate::rules::{self, Level, Rule};
 use crate::suggest;
@@ -39,6 +40,8 @@ pub struct Config {
     pub families: Vec<(PathGlob, String)>,
     /// Whose dialect the patterns are written in.
     pub consumer: Consumer,
+    /// The file of known findings, relative to `root`.
+    pub baseline: Option<String>,
 }
 
 impl Config {
@@ -51,7 +54,15 @@ impl Config {
             levels: Vec::new(),
             families: Vec::new(),
             consumer: Consumer::default(),
+            baseline: None,
         }
+    }
+
+    /// The family that the configuration gives to the register at an absolute, normalised path.
+    pub fn family(&self, path: &Path) -> Option<&str> {
+        let path = path.strip_prefix(&self.root).unwrap_or(path);
+        let matching = self.families.iter().find(|(glob, _)| glob.is_match(path));
+        matching.map(|(_, family)| family.as_str())
     }
 
     /// The configuration that holds in the folder `from`, an absolute path: the first
@@ -86,7 +97,8 @@ impl Config {
     pub fn load(path: &Path, from: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|source| unreadable(&name, source))?;
-        let path = from.join(path);
+        // `--config ../reglint.toml`: globs are held against paths without `..`.
+        let path = paths::normalize(&from.join(path));
         Self::from_text(&name, &text, path.parent().unwrap_or(from))
     }
 
@@ -143,9 +155,17 @@ impl<'t> Reader<'t> {
                 "rules" => config.levels = self.levels(value)?,
                 "families" => config.families = self.families(value)?,
                 "consumer" => config.consumer = self.consumer(value)?,
+                "baseline" => {
+                    let path = self.string(value)?;
+                    if path.is_empty() {
+                        let message = "`baseline` names no file".to_owned();
+                        return Err(self.fault(value.span().start, message, None));
+                    }
+                    config.baseline = Some(path);
+                }
                 unknown => {
-                    const KNOWN: [&str; 5] =
-                        ["registers", "exclude", "rules", "families", "consumer"];
+                    const KNOWN: [&str; 6] =
+                        ["registers", "exclude", "rules", "families", "consumer", "baseline"];
                     return Err(self.fault(
                         key.span().start,
                         format!("unknown key `{unknown}`"),
@@ -340,7 +360,8 @@ mod tests {
         assert_eq!(config.registers, ["r/*.json"]);
         assert_eq!(config.consumer, Consumer::Python(Versions::only(Python::V3_14)));
         assert_eq!((config.levels[0].0.name, config.levels[0].1), ("id-style", Level::Deny));
-        assert!(config.families[0].0.is_match("r/gemma.json"));
+        assert_eq!(config.family(Path::new("/r/r/gemma.json")), Some("gemma"));
+        assert_eq!(config.family(Path::new("/r/gemma.json")), None);
         let excluded = |path: &str| config.exclude.matches(Path::new(path));
         assert!(excluded("/r/old/a.json") && excluded("/r/a/old") && excluded("/r/r/x/a.json"));
         assert!(!excluded("/r/r/x/y/a.json") && !excluded("/r/older/a.json"));
@@ -370,6 +391,8 @@ mod tests {
             "reglint.toml:1:11: expected a list of strings, found integer"
         );
         assert!(refused("registers = ['[']").starts_with("reglint.toml:1:13: `[` is not a glob"));
+        assert_eq!(read("baseline = 'b.json'").unwrap().baseline.as_deref(), Some("b.json"));
+        assert_eq!(refused("baseline = ''"), "reglint.toml:1:12: `baseline` names no file");
         assert!(refused("registers = ").starts_with("reglint.toml:1:"));
         assert!(refused("a = 1\na = 2").starts_with("reglint.toml:2:1"));
     }

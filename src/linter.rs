@@ -5,13 +5,15 @@
 use rayon::prelude::*;
 
 use crate::diagnostic::Diagnostic;
-use crate::json::{self, Document};
+use crate::json::{self, Document, Str};
 use crate::pattern::Consumer;
-use crate::register::Register;
-use crate::report::{Levels, Report, Summary};
+use crate::register::{Date, Register};
+use crate::report::allowance::Allowances;
+use crate::report::{self, Levels, Report, Summary, baseline};
 use crate::rules::{Check, Findings, RULES, Rule};
 use crate::schema::Schema;
 use crate::source::{Role, Source, Sources};
+use crate::span::FileId;
 use crate::workspace::{Entry, Patterns, Workspace};
 
 /// How to lint.
@@ -23,6 +25,30 @@ pub struct Options<'a> {
     pub schema: &'a Schema,
     /// Whose dialect the patterns are written in.
     pub consumer: Consumer,
+    /// By the number of a source: the family that the configuration gives its file, if it gives one.
+    /// Sources behind its end have none.
+    pub families: &'a [Option<String>],
+    /// The families of files that should have been read and could not be, as far as they are known.
+    pub unread: &'a [String],
+    /// The day on which allowances are judged.
+    pub today: Date,
+    /// The findings that are known and not to be reported.
+    pub baseline: Option<baseline::Use<'a>>,
+}
+
+impl<'a> Options<'a> {
+    /// Those of a run without a configuration, in which no allowance has run out.
+    pub fn new(levels: &'a Levels, schema: &'a Schema) -> Self {
+        Self {
+            levels,
+            schema,
+            consumer: Consumer::default(),
+            families: &[],
+            unread: &[],
+            today: Date::from_unix(0),
+            baseline: None,
+        }
+    }
 }
 
 /// Lints `sources` together.
@@ -39,12 +65,25 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
             if !source.encoding_faults().is_empty() || !document.errors().is_empty() {
                 register.forget(|span| source.is_damaged(span));
             }
-            Entry::new(file, source, document, violations, register)
+            let family = family(file, source, document, &register, options);
+            Entry::new(file, source, document, violations, register, family)
         })
     });
+    // What was passed over because it does not parse may be of a family that links lead to.
+    let mut unread = options.unread.to_vec();
+    for (&&(file, source), entry) in pairs.iter().map(|(pair, _)| pair).zip(&entries) {
+        if entry.is_none() && (!source.is_text() || !documents[file.index()].errors().is_empty()) {
+            let document = &documents[file.index()];
+            let register =
+                Register { family: Register::read(document).family, ..Register::default() };
+            unread.extend(family(file, source, document, &register, options).map(str::to_owned));
+        }
+    }
     let mut entries: Vec<_> = entries.into_iter().flatten().collect();
     let patterns = Patterns::intern(&mut entries, options.consumer);
-    let workspace = Workspace::new(entries, &patterns, sources, options.consumer);
+    let mut workspace = Workspace::new(entries, &patterns, sources, options.consumer);
+    workspace.unread = unread;
+    workspace.today = options.today;
 
     let running: Vec<&'static Rule> =
         RULES.iter().filter(|rule| options.levels.runs(rule)).collect();
@@ -61,16 +100,74 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
         }
     }
     diagnostics.retain(|diagnostic| concerns_what_was_asked(sources, diagnostic));
+    allow(&workspace, &running, options.levels, &mut diagnostics);
+    let mut outcome = None;
+    if let Some(baseline) = &options.baseline {
+        diagnostics = report::in_order(diagnostics);
+        outcome = Some(
+            baseline.apply(&workspace, sources, &mut diagnostics, |rule| options.levels.runs(rule)),
+        );
+    }
     let sealed = list.iter().zip(&documents);
     let sealed = sealed.filter(|((_, source), document)| is_sealed(source, document));
     let sealed = sealed.map(|((file, _), _)| *file).collect();
-    Report::new(diagnostics, options.levels, count(&workspace), sealed)
+    let report = Report::new(diagnostics, options.levels, count(&workspace), sealed);
+    Report { baseline: outcome, ..report }
 }
 
 /// Whether no fix may touch a source: nobody asked for it, it does not parse, or its bytes are not its
 /// text.
 fn is_sealed(source: &Source, document: &Document<'_>) -> bool {
     source.role() == Role::Context || !document.errors().is_empty() || !source.is_exact()
+}
+
+/// Takes out the findings that the registers allow, and adds what is wrong with the allowances.
+fn allow(
+    workspace: &Workspace<'_>,
+    running: &[&'static Rule],
+    levels: &Levels,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut allowances = Allowances::new(workspace);
+    if allowances.is_empty() {
+        return;
+    }
+    allowances.apply(workspace, diagnostics);
+    for &rule in running {
+        if let Check::Allowances(check) = rule.check {
+            let judged = allowances.judged(workspace, |rule| levels.runs(rule));
+            let mut findings = Findings::new(rule);
+            check(workspace, &judged, &mut findings);
+            let mut found = findings.into_vec();
+            allowances.apply(workspace, &mut found);
+            diagnostics.append(&mut found);
+        }
+    }
+}
+
+/// The family that a register is about. `None` where it says so itself in a way that cannot be read.
+fn family<'a>(
+    file: FileId,
+    source: &'a Source,
+    document: &'a Document<'_>,
+    register: &Register<'a>,
+    options: &'a Options<'_>,
+) -> Option<&'a str> {
+    let has_member = document.root().is_some_and(|top| top.get("family").is_some());
+    match register.family.map(Str::value) {
+        Some("") => {}
+        Some(family) => return Some(family),
+        None if has_member => return None,
+        None => {}
+    }
+    let configured = options.families.get(file.index()).and_then(Option::as_deref);
+    configured.or_else(|| Some(file_stem(source.path())))
+}
+
+/// The name of a file without its folder and its last ending.
+pub fn file_stem(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }
 
 /// The JSON of a source. Of bytes that are no text at all nothing more is said.

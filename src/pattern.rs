@@ -14,6 +14,7 @@ pub mod measure;
 mod names;
 mod parser;
 mod repair;
+pub mod required;
 mod rust;
 pub mod unicode;
 mod versions;

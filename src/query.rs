@@ -93,7 +93,7 @@ pub fn claims(sources: &Sources, frame: &str, consumer: Consumer) -> Claims {
         .map(|(file, source, document)| {
             let mut register = Register::read(document);
             register.forget(|span| source.is_damaged(span));
-            Entry::new(*file, source, document, Vec::new(), register)
+            Entry::new(*file, source, document, Vec::new(), register, None)
         })
         .collect();
     let patterns = Patterns::intern(&mut entries, consumer);

@@ -1,6 +1,9 @@
-//! What a run found: levels and selection applied, in one total order, counted.
+//! What a run found: allowances, baseline, levels and selection applied, in one total order, counted.
 //!
-//! Uses `diagnostic`, `fix`, `source`, `rules`.
+//! Uses `workspace`, `diagnostic`, `fix`, `source`, `rules`.
+
+pub mod allowance;
+pub mod baseline;
 
 use std::cmp::Ordering;
 
@@ -19,6 +22,8 @@ pub struct Report {
     /// The files that no fix may touch, in ascending order: those that do not parse, whose bytes are not
     /// their text, and those that are read for context only.
     pub sealed: Vec<FileId>,
+    /// What the baseline did, where there was one.
+    pub baseline: Option<baseline::Outcome>,
 }
 
 /// The counts of a run.
@@ -116,10 +121,8 @@ impl Report {
         counted: Summary,
         sealed: Vec<FileId>,
     ) -> Self {
-        // With the rule's place in the catalogue, which the order needs again and again.
         let mut ranked: Vec<(usize, Diagnostic)> = Vec::with_capacity(diagnostics.len());
-        for mut diagnostic in diagnostics {
-            let place = rules::position(diagnostic.rule);
+        for (place, mut diagnostic) in ranked_in_order(diagnostics) {
             let severity = rules::RULES
                 .get(place)
                 .and_then(|rule| levels.severity(rule, place, diagnostic.severity));
@@ -128,7 +131,6 @@ impl Report {
                 ranked.push((place, diagnostic));
             }
         }
-        ranked.sort_by(total_order);
         let diagnostics: Vec<_> = ranked.into_iter().map(|(_, diagnostic)| diagnostic).collect();
         let mut summary = counted;
         for diagnostic in &diagnostics {
@@ -143,17 +145,38 @@ impl Report {
                 Some(Applicability::DisplayOnly) | None => {}
             }
         }
-        Self { diagnostics, summary, sealed }
+        Self { diagnostics, summary, sealed, baseline: None }
     }
 
     /// Whether the fix of a finding can be applied: each file that it edits may be touched.
     pub fn takes(&self, fix: &Fix) -> bool {
         is_open(fix, &self.sealed)
     }
+
+    /// Takes out all findings: they were written into the baseline.
+    pub fn forget_findings(&mut self) {
+        self.diagnostics.clear();
+        let Summary { registers, hypotheses, patterns, .. } = self.summary;
+        self.summary = Summary { registers, hypotheses, patterns, ..Summary::default() };
+    }
 }
 
 fn is_open(fix: &Fix, sealed: &[FileId]) -> bool {
     fix.edits.iter().all(|edit| sealed.binary_search(&edit.file).is_err())
+}
+
+/// The findings in their total order, each with its rule's place in the catalogue, which the order
+/// needs again and again.
+fn ranked_in_order(diagnostics: Vec<Diagnostic>) -> Vec<(usize, Diagnostic)> {
+    let ranked = diagnostics.into_iter().map(|it| (rules::position(it.rule), it));
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort_by(total_order);
+    ranked
+}
+
+/// The findings in the order that a report has them in.
+pub fn in_order(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    ranked_in_order(diagnostics).into_iter().map(|(_, diagnostic)| diagnostic).collect()
 }
 
 /// The one order of findings: by file, then place, then rule, then what is said. Files are

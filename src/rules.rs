@@ -9,12 +9,13 @@ use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::fix::{Applicability, Edit};
+use crate::json::Str;
 use crate::overlap::{Answer, Budget, Compiled};
 use crate::pattern::ast::{Ast, Node};
 use crate::pattern::{Consumer, Pattern, measure};
 use crate::register::{Hypothesis, PatternId, Slot};
 use crate::span::{FileId, Span};
-use crate::workspace::{Entry, Workspace};
+use crate::workspace::{Entry, Place, Workspace};
 
 mod canonical_claims_subcomponent;
 mod claims_everything;
@@ -23,23 +24,33 @@ mod dialect_mismatch;
 mod duplicate_canonical_frame;
 mod duplicate_id;
 mod duplicate_key;
+mod example_mismatch;
+mod frame_claimed_twice;
 mod id_style;
 mod invalid_encoding;
 mod invalid_json;
 mod invalid_pattern;
+mod link_drift;
+mod link_mismatch;
+mod member;
 mod narrow;
 mod nested_canonical_frames;
+mod one_sided_link;
 mod open_ended_frame;
 mod overlapping_canonical_frames;
 mod overlapping_subcomponents;
 mod pairs;
 mod possible_overlap;
+mod prose_link;
 mod redundant_branch;
 mod schema_violation;
 mod several_canonical_frames;
 mod slow_pattern;
 mod undecided_overlap;
+mod undeclared_link;
 mod unescaped_dot;
+mod unresolved_link;
+mod unused_allowance;
 
 /// What the user wants of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +90,30 @@ pub enum Check {
     Entry(fn(&Workspace<'_>, &Entry<'_>, &mut Findings)),
     /// All of them together.
     Workspace(fn(&Workspace<'_>, &mut Findings)),
+    /// The allowances of the registers, after what they silence was found.
+    Allowances(fn(&Workspace<'_>, &[Judged], &mut Findings)),
+}
+
+/// What became of one allowance, of a rule that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judged {
+    /// The hypothesis that has it.
+    pub place: Place,
+    /// Its index in [`Hypothesis::allowances`].
+    pub allowance: usize,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of an allowance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It silenced a finding.
+    Used,
+    /// There was nothing to silence.
+    Unused,
+    /// Its last day is over.
+    RunOut,
 }
 
 /// A rule: everything there is to know of it.
@@ -116,11 +151,20 @@ pub static RULES: &[Rule] = &[
     overlapping_canonical_frames::RULE,
     possible_overlap::RULE,
     several_canonical_frames::RULE,
+    example_mismatch::RULE,
     open_ended_frame::RULE,
     canonical_claims_subcomponent::RULE,
     overlapping_subcomponents::RULE,
     nested_canonical_frames::RULE,
     undecided_overlap::RULE,
+    unresolved_link::RULE,
+    link_mismatch::RULE,
+    one_sided_link::RULE,
+    undeclared_link::RULE,
+    link_drift::RULE,
+    prose_link::RULE,
+    unused_allowance::RULE,
+    frame_claimed_twice::RULE,
 ];
 
 impl Rule {
@@ -216,7 +260,7 @@ fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
     workspace: &'w Workspace<'d>,
     findings: &mut Findings,
     analyse: impl Fn(PatternId, &'w Pattern<'d>) -> I + Sync,
-    report: impl Fn(&Findings, Place<'_, 'd>, &F) -> Diagnostic,
+    report: impl Fn(&Findings, PatternPlace<'_, 'd>, &F) -> Diagnostic,
 ) {
     /// From how many patterns on other threads are worth their start.
     const PER_THREAD: usize = 512;
@@ -243,7 +287,7 @@ fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
         for hypothesis in &entry.register.hypotheses {
             for slot in hypothesis.slots() {
                 for found in found.get(&slot.pattern).into_iter().flatten() {
-                    let place = Place { entry, slot, pattern: patterns.get(slot.pattern) };
+                    let place = PatternPlace { entry, slot, pattern: patterns.get(slot.pattern) };
                     let finding = report(findings, place, found);
                     findings.push(finding.with_hypothesis(hypothesis.id()));
                 }
@@ -259,13 +303,13 @@ fn has_control(text: &str) -> bool {
 
 /// A pattern where it stands in a register.
 #[derive(Clone, Copy)]
-struct Place<'p, 'd> {
+struct PatternPlace<'p, 'd> {
     entry: &'p Entry<'d>,
     slot: &'p Slot<'d>,
     pattern: &'p Pattern<'d>,
 }
 
-impl Place<'_, '_> {
+impl PatternPlace<'_, '_> {
     /// A label at a span of the pattern; at the whole string where that is empty.
     fn label(&self, span: Span, message: impl Into<String>) -> Label {
         let string = self.slot.text.span();
@@ -336,6 +380,13 @@ fn applicability(safe: bool) -> Applicability {
 fn as_json(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// Whether a text can be a frame: not empty, and without control characters.
+fn is_frame(text: &Str<'_>) -> bool {
+    !text.value().is_empty()
+        && !text.value().contains(char::is_control)
+        && !text.has_lone_surrogate()
 }
 
 /// How a hypothesis is named in a sentence.

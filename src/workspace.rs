@@ -1,6 +1,12 @@
 //! All registers that are checked together, and the indexes that rules ask.
 //!
 //! Uses `register`, `schema`, `json`, `overlap`, `pattern`, `source` and `span`.
+//!
+//! An index is built by the first rule that asks for it: a run in which none does pays nothing.
+
+mod claims;
+mod classes;
+mod families;
 
 use std::sync::OnceLock;
 
@@ -8,14 +14,18 @@ use ahash::AHashMap;
 
 mod relations;
 
+pub use claims::Claims;
+pub use classes::Classes;
+pub use families::{Claim, Families, Family, Pair, Pairs, Scope};
 pub use relations::{Lie, Places, Relations};
 
 use crate::json::Document;
+use crate::overlap::matcher::Outcome;
 use crate::overlap::{Budget, Compiled, Member, Outline};
 use crate::pattern::{Consumer, Pattern};
-use crate::register::{PatternId, Register};
+use crate::register::{Date, Hypothesis, PatternId, Register};
 use crate::schema::Violation;
-use crate::source::{Source, Sources};
+use crate::source::{EncodingFault, Role, Source, Sources};
 use crate::span::{FileId, Span};
 
 /// One file with everything that was read from it.
@@ -31,6 +41,8 @@ pub struct Entry<'d> {
     pub violations: Vec<Violation>,
     /// What the consumer sees.
     pub register: Register<'d>,
+    /// The model family that it is about; `None` where its `family` member cannot be read.
+    pub family: Option<&'d str>,
     /// How its patterns lie to each other, once a rule has asked.
     relations: OnceLock<Relations>,
 }
@@ -43,16 +55,43 @@ impl<'d> Entry<'d> {
         document: &'d Document<'d>,
         violations: Vec<Violation>,
         register: Register<'d>,
+        family: Option<&'d str>,
     ) -> Self {
-        Self { file, source, document, violations, register, relations: OnceLock::new() }
+        let relations = OnceLock::new();
+        Self { file, source, document, violations, register, family, relations }
+    }
+
+    /// The number of the hypothesis that `span` lies in.
+    pub fn hypothesis_number_at(&self, span: Span) -> Option<usize> {
+        let after = self.register.hypotheses.partition_point(|each| each.span.start <= span.start);
+        let number = after.checked_sub(1)?;
+        self.register.hypotheses.get(number)?.span.contains(span).then_some(number)
     }
 
     /// The id of the hypothesis that `span` lies in.
     pub fn hypothesis_at(&self, span: Span) -> Option<&str> {
-        let after = self.register.hypotheses.partition_point(|each| each.span.start <= span.start);
-        let hypothesis = self.register.hypotheses.get(after.checked_sub(1)?)?;
-        hypothesis.id().filter(|_| hypothesis.span.contains(span))
+        self.register.hypotheses.get(self.hypothesis_number_at(span)?)?.id()
     }
+
+    /// Whether all of it could be read, so that what is not found in it is not there.
+    pub fn is_whole(&self) -> bool {
+        let is_mark = |fault: &EncodingFault| matches!(fault, EncodingFault::ByteOrderMark(_));
+        self.document.errors().is_empty() && self.source.encoding_faults().iter().all(is_mark)
+    }
+
+    /// Whether the user asked for it; else it is read for context only, and not to be changed.
+    pub fn is_asked_for(&self) -> bool {
+        self.source.role() != Role::Context
+    }
+}
+
+/// Names one hypothesis of a run. Its order is that of paths, then of offsets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The index of its register in [`Workspace::entries`].
+    pub entry: usize,
+    /// Its own index in the register.
+    pub hypothesis: usize,
 }
 
 /// All registers of a run, in the order of their paths.
@@ -70,6 +109,14 @@ pub struct Workspace<'d> {
     pub consumer: Consumer,
     /// All sources of the run, for rules that show a place by its line.
     pub sources: &'d Sources,
+    /// The families of files that could not be read, as far as they are known.
+    pub unread: Vec<String>,
+    /// The day on which allowances are judged.
+    pub today: Date,
+    classes: OnceLock<Classes>,
+    families: OnceLock<Families<'d>>,
+    pairs: OnceLock<Pairs>,
+    ids: OnceLock<AHashMap<&'d str, Place>>,
 }
 
 impl<'d> Workspace<'d> {
@@ -82,7 +129,82 @@ impl<'d> Workspace<'d> {
     ) -> Self {
         let compiled = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
         let outlines = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
-        Self { entries, patterns, compiled, outlines, consumer, sources }
+        Self {
+            entries,
+            patterns,
+            compiled,
+            outlines,
+            consumer,
+            sources,
+            unread: Vec::new(),
+            today: Date::from_unix(0),
+            classes: OnceLock::new(),
+            families: OnceLock::new(),
+            pairs: OnceLock::new(),
+            ids: OnceLock::new(),
+        }
+    }
+
+    /// The register and the hypothesis at a place of this workspace.
+    pub fn at(&self, place: Place) -> (&Entry<'d>, &Hypothesis<'d>) {
+        let entry = &self.entries[place.entry];
+        (entry, &entry.register.hypotheses[place.hypothesis])
+    }
+
+    /// All hypotheses with their places, in order.
+    pub fn hypotheses(&self) -> impl Iterator<Item = (Place, &Hypothesis<'d>)> {
+        self.entries.iter().enumerate().flat_map(|(entry, of)| {
+            let numbered = of.register.hypotheses.iter().enumerate();
+            numbered.map(move |(hypothesis, it)| (Place { entry, hypothesis }, it))
+        })
+    }
+
+    /// The place of an entry's hypothesis.
+    pub fn place(&self, entry: &Entry<'_>, hypothesis: usize) -> Place {
+        let number = self.entries.partition_point(|each| each.file < entry.file);
+        Place { entry: number, hypothesis }
+    }
+
+    /// The first hypothesis of that id, whatever its family.
+    pub fn find(&self, id: &str) -> Option<Place> {
+        let ids = self.ids.get_or_init(|| {
+            let mut ids = AHashMap::new();
+            for (place, hypothesis) in self.hypotheses() {
+                if let Some(id) = hypothesis.id() {
+                    ids.entry(id).or_insert(place);
+                }
+            }
+            ids
+        });
+        ids.get(id).copied()
+    }
+
+    /// Which canonical patterns are equal.
+    pub fn classes(&self) -> &Classes {
+        self.classes.get_or_init(|| Classes::new(self))
+    }
+
+    /// The families, and who is linked to whom.
+    pub fn families(&self) -> &Families<'d> {
+        self.families.get_or_init(|| Families::new(self))
+    }
+
+    /// The hypotheses of two families whose canonical patterns are equal.
+    pub fn pairs(&self) -> &Pairs {
+        self.pairs.get_or_init(|| Pairs::new(self))
+    }
+
+    /// Whether a pattern claims a frame; `None` where CPython refuses it and where the search gave up.
+    pub fn claims(&self, id: PatternId, frame: &str) -> Option<bool> {
+        let pattern = self.patterns.get(id);
+        if pattern.is_literal() {
+            return Some(frame.contains(pattern.text()));
+        }
+        match self.compiled(id)?.matcher().search(frame) {
+            Outcome::Match(..) => Some(true),
+            Outcome::None => Some(false),
+            Outcome::GaveUp => None,
+        }
     }
 
     /// How the patterns of one register lie to each other, found by the first call.
@@ -135,6 +257,12 @@ impl<'d> Patterns<'d> {
             });
         }
         Self { list }
+    }
+
+    /// These patterns, which need not be distinct.
+    #[cfg(test)]
+    fn of(list: impl IntoIterator<Item = Pattern<'d>>) -> Self {
+        Self { list: list.into_iter().collect() }
     }
 
     /// The pattern of that number.

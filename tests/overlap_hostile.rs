@@ -221,7 +221,7 @@ fn many_hard_patterns() {
         (0..1_000).map(|i| format!("((a+)+)+\\{}_n{i}$", 1 + i % 2)).collect(),
         (0..1_000).map(|i| format!("(a{{1,300}}){{1,300}}n{i}")).collect(),
         (0..1_000).map(|i| format!("(?=.*a.{{{}}}b)(?!.*b.{{9}}a)x.*y{i}_z", i % 90)).collect(),
-        (0..1_000).map(|i| format!(".*(?:.*a.*b.*)*n.{{{}}}k_f.*$", i)).collect(),
+        (0..1_000).map(|i| format!(".*(?:.*a.*b.*)*n.{{{i}}}k_f.*$")).collect(),
     ];
     for list in &lists {
         all(list);

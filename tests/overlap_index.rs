@@ -216,9 +216,9 @@ fn double_claims_of_a_public_rule_set_are_explained() {
             if !claims(a) || !claims(b) {
                 continue;
             }
-            let matches = |at: usize| matchers[at].all_matches(&chars).expect("few");
-            for x in matches(a) {
-                for y in matches(b) {
+            let found_by = |at: usize| matchers[at].all_matches(&chars).expect("few");
+            for x in found_by(a) {
+                for y in found_by(b) {
                     let shared = x.start.max(y.start)..x.end.min(y.end);
                     in_common |= !shared.is_empty();
                     let starts =

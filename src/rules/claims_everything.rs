@@ -1,8 +1,8 @@
 //! `claims-everything`: a pattern that claims every frame.
 
 use super::{
-    Ask, Check, Findings, FixAvailability, Level, Place, Rule, each_pattern, edited, holds_alone,
-    python_tree,
+    Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, edited,
+    holds_alone, python_tree,
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
@@ -137,7 +137,7 @@ fn without_empty_branches(text: &str, branches: &[Node]) -> Vec<(Span, String)> 
     if narrower { edits } else { Vec::new() }
 }
 
-fn report(findings: &Findings, place: Place<'_, '_>, found: &Found) -> Diagnostic {
+fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
     let fix = (!found.edits.is_empty()).then(|| Fix {
         message: "remove the empty branch".to_owned(),
         edits: place.edits(&found.edits),

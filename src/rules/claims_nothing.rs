@@ -1,14 +1,15 @@
 //! `claims-nothing`: a pattern that no frame can satisfy.
 
 use super::{
-    Ask, Check, Findings, FixAvailability, Level, Place, Rule, each_pattern, holds_alone,
+    Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, holds_alone,
     python_tree,
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
-use crate::overlap::Answer;
+use crate::overlap::{Answer, Budget, Compiled};
 use crate::pattern::ast::{Ast, Node, NodeKind};
 use crate::pattern::measure::surely_satisfiable;
+use crate::pattern::{Versions, parse};
 use crate::span::Span;
 use crate::workspace::Workspace;
 
@@ -117,7 +118,7 @@ fn has_control(node: &Node) -> bool {
             .all(|item| matches!(item.kind, Single(c) | Range(_, c) if c.is_control()))
 }
 
-fn report(findings: &Findings, place: Place<'_, '_>, found: &Found) -> Diagnostic {
+fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
     let mut finding =
         findings.finding("no frame satisfies this pattern", place.label(found.span, found.why));
     if found.control {
@@ -131,14 +132,27 @@ fn report(findings: &Findings, place: Place<'_, '_>, found: &Found) -> Diagnosti
         finding
             .notes
             .push(r"in JSON `\b` is a backspace, and `\\b` is the word boundary of `re`".into());
-        finding.fix = Some(Fix::single(
-            "double the backslash",
-            place.entry.file,
-            file,
-            r"\\b",
-            Applicability::Unsafe,
-        ));
+        finding.fix = is_mended(place, found.span).then(|| {
+            Fix::single(
+                "double the backslash",
+                place.entry.file,
+                file,
+                r"\\b",
+                Applicability::Unsafe,
+            )
+        });
     }
     finding
         .with_note("the table shows 0.0 in its row, which reads as a hypothesis that was falsified")
+}
+
+/// Whether the pattern claims something once the backspace at `span` is a word boundary.
+fn is_mended(place: PatternPlace<'_, '_>, span: Span) -> bool {
+    let text = place.pattern.text();
+    let parts = (text.get(..span.range().start), text.get(span.range().end..));
+    let (Some(before), Some(behind)) = parts else { return false };
+    parse(&format!(r"{before}\b{behind}"), Versions::ALL).is_ok_and(|ast| {
+        let answer = Compiled::new(&ast, Budget::default()).claims_nothing();
+        matches!(answer, Answer::No(_))
+    })
 }

@@ -1,6 +1,8 @@
 //! `dialect-mismatch`: a pattern that Python and Rust's fancy-regex compile and read in two ways.
 
-use super::{Check, Findings, FixAvailability, Level, Place, Rule, each_pattern, edited, quoted};
+use super::{
+    Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, edited, quoted,
+};
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
 use crate::overlap::matcher::Outcome;
@@ -132,7 +134,7 @@ fn printable(ast: &Ast) -> Ast {
     crate::pattern::measure::part(ast, root)
 }
 
-fn report(findings: &Findings, place: Place<'_, '_>, found: &Found) -> Diagnostic {
+fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
     let construct = &found.construct;
     let text = place.pattern.text();
     let spelling = quoted(text.get(construct.span.range()).unwrap_or_default());
@@ -154,7 +156,7 @@ fn report(findings: &Findings, place: Place<'_, '_>, found: &Found) -> Diagnosti
 }
 
 /// The spelling that both engines read alike.
-fn fix(place: Place<'_, '_>, construct: &Construct) -> Option<Fix> {
+fn fix(place: PatternPlace<'_, '_>, construct: &Construct) -> Option<Fix> {
     let (plain, keeps) = construct.plain.as_ref()?;
     let edits: [(Span, String); 1] = [(construct.span, plain.clone())];
     parse(&edited(place.pattern.text(), &edits), Versions::ALL).ok()?;

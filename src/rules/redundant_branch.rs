@@ -1,7 +1,7 @@
 //! `redundant-branch`: a branch of an alternation that claims nothing of its own.
 
 use super::{
-    Ask, Check, Findings, FixAvailability, Level, Place, Rule, each_pattern, holds_alone,
+    Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, holds_alone,
     python_tree, quoted,
 };
 use crate::diagnostic::Diagnostic;
@@ -235,7 +235,7 @@ fn cut(text: &str, at: usize, branch: Span) -> Option<Span> {
     }
 }
 
-fn report(findings: &Findings, place: Place<'_, '_>, found: &Found) -> Diagnostic {
+fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
     let text = |span: Span| quoted(place.pattern.text().get(span.range()).unwrap_or_default());
     let shown =
         if found.branch.is_empty() { found.cut.unwrap_or(found.branch) } else { found.branch };

@@ -1,6 +1,6 @@
 //! `slow-pattern`: a pattern on which Python's backtracking takes cubic time or worse.
 
-use super::{Check, Findings, FixAvailability, Level, Place, Rule, each_pattern};
+use super::{Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::Consumer;
 use crate::pattern::backtrack::{Attack, FRAME_CHARS, attack};
@@ -23,7 +23,7 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     each_pattern(workspace, findings, |_, pattern| attack(pattern.ast().ok()?), report);
 }
 
-fn report(findings: &Findings, place: Place<'_, '_>, found: &Attack) -> Diagnostic {
+fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Attack) -> Diagnostic {
     let mut parts = Vec::new();
     if !found.prefix.is_empty() {
         parts.push(format!("`{}`", found.prefix));

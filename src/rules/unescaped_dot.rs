@@ -1,6 +1,8 @@
 //! `unescaped-dot`: a bare `.` between two lower-case words, where a full stop was meant.
 
-use super::{Check, Findings, FixAvailability, Level, Place, Rule, each_pattern, python_tree};
+use super::{
+    Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, python_tree,
+};
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
 use crate::pattern::ast::{Node, NodeKind};
@@ -79,7 +81,7 @@ fn is_lower(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Literal('a'..='z', _))
 }
 
-fn report(findings: &Findings, place: Place<'_, '_>, found: &Found) -> Diagnostic {
+fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
     let words = place.pattern.text().get(found.words.range()).unwrap_or_default();
     let fix = Fix {
         message: "escape it".to_owned(),

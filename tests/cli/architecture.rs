@@ -9,8 +9,10 @@ use crate::transcript::{project, walk};
 const LAYERS: &[&[&str]] = &[
     &["main"],
     &["lib"],
+    &["check"],
+    &["settings", "console"],
     &["cli"],
-    &["input", "output", "writer"],
+    &["known", "input", "output", "writer"],
     &["fixer"],
     &["linter", "query"],
     &["report", "config", "exit", "error"],
@@ -18,7 +20,7 @@ const LAYERS: &[&[&str]] = &[
     &["workspace"],
     &["register", "schema", "evidence"],
     &["overlap", "json"],
-    &["diagnostic", "fix", "source", "pattern", "suggest"],
+    &["diagnostic", "fix", "source", "pattern", "suggest", "paths"],
     &["span"],
 ];
 

@@ -8,7 +8,7 @@ use reglint::fix::{Applicability, apply};
 use reglint::fixer;
 use reglint::json;
 use reglint::linter::{Options, lint};
-use reglint::pattern::Consumer;
+
 use reglint::report::{Levels, Report};
 use reglint::rules::{Level, RULES};
 use reglint::schema::Schema;
@@ -30,7 +30,7 @@ fn levels() -> Levels {
 }
 
 fn options(levels: &Levels) -> Options<'_> {
-    Options { levels, schema: Schema::embedded(), consumer: Consumer::default() }
+    Options::new(levels, Schema::embedded())
 }
 
 /// The inputs of every case folder, as its commands find them.
@@ -192,8 +192,8 @@ fn nothing_else_changes_by_a_byte() {
 fn a_diff_is_a_patch() {
     let folder = scratch();
     for (name, end) in [("a.json", "\n"), ("b.json", ""), ("c.json", "\r\n")] {
-        fs::write(folder.path().join(name), format!("{}{end}", FIXABLE.replace(", ", ",\n")))
-            .unwrap();
+        let text = FIXABLE.replace("a::b", name).replace(", ", ",\n");
+        fs::write(folder.path().join(name), format!("{text}{end}")).unwrap();
     }
     let output = reglint(folder.path()).args(["--diff", "."]).output().expect("runs");
     assert_eq!(output.status.code(), Some(1));
@@ -209,7 +209,7 @@ fn a_diff_is_a_patch() {
     };
     assert!(patched.status.success(), "{patched:?}");
     for (name, end) in [("a.json", "\n"), ("b.json", ""), ("c.json", "\r\n")] {
-        let expected = format!("{}{end}", FIXED.replace(", ", ",\n"));
+        let expected = format!("{}{end}", FIXED.replace("a::b", name).replace(", ", ",\n"));
         assert_eq!(read(folder.path().join(name)), expected);
     }
 }
@@ -240,7 +240,8 @@ mod unix {
         let folder = scratch();
         let path = folder.path().join("r.json");
         fs::write(&path, FIXABLE).unwrap();
-        fs::write(folder.path().join("s.json"), FIXABLE.replace("H1", "H2")).unwrap();
+        let other = |text: &str| text.replace("H1", "H2").replace("a::b", "c::d");
+        fs::write(folder.path().join("s.json"), other(FIXABLE)).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
         let shown = run(folder.path(), &["--fix", "r.json", "s.json"]);
         assert!(
@@ -249,7 +250,7 @@ mod unix {
         );
         assert!(shown.ends_with("[exit 2]\n"), "{shown}");
         assert_eq!(read(&path), FIXABLE);
-        assert_eq!(read(folder.path().join("s.json")), FIXED.replace("H1", "H2"));
+        assert_eq!(read(folder.path().join("s.json")), other(FIXED));
     }
 
     #[test]

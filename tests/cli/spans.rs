@@ -4,7 +4,6 @@
 
 use proptest::prelude::*;
 use reglint::linter::{Options, lint};
-use reglint::pattern::Consumer;
 use reglint::report::{Levels, Report};
 use reglint::schema::Schema;
 use reglint::source::{ColumnUnit, Source, Sources};
@@ -97,14 +96,7 @@ fn spell(text: &str, choices: &[u8]) -> String {
 
 fn check(text: &str) -> (Sources, Report) {
     let sources = Sources::new(vec![Source::new("r.json", text.as_bytes().to_vec())]);
-    let report = lint(
-        &sources,
-        &Options {
-            levels: &Levels::default(),
-            schema: Schema::embedded(),
-            consumer: Consumer::default(),
-        },
-    );
+    let report = lint(&sources, &Options::new(&Levels::default(), Schema::embedded()));
     (sources, report)
 }
 

@@ -6,7 +6,6 @@ use std::process::Command;
 use insta::assert_snapshot;
 use reglint::fix::{Applicability, Edit, Fix};
 use reglint::linter::{self, lint};
-use reglint::pattern::Consumer;
 use reglint::report::Levels;
 use reglint::rules::RULES;
 use reglint::schema::Schema;
@@ -155,11 +154,8 @@ fn the_schema_takes_it() {
     let mut logs = 0;
     for files in registers() {
         let sources = Sources::new(files);
-        let options = linter::Options {
-            levels: &Levels::default(),
-            schema: Schema::embedded(),
-            consumer: Consumer::default(),
-        };
+        let levels = Levels::default();
+        let options = linter::Options::new(&levels, Schema::embedded());
         let log = parse(&lint(&sources, &options), &sources);
         let error = validator.iter_errors(&log).next().map(|error| error.to_string());
         assert_eq!(error, None, "{:?}", sources.iter().next().unwrap().1.path());

@@ -1,0 +1,368 @@
+//! `reglint check`: the whole pipeline, from paths to the exit status.
+//!
+//! Uses `cli`, `console`, `settings`, and everything from `input` to `output`.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::cli::{self, Options};
+use crate::config::Config;
+use crate::console::{self, complain, tell, written};
+use crate::error::Error;
+use crate::exit::ExitStatus;
+use crate::fix::Applicability;
+use crate::fixer::{self, Outcome};
+use crate::known::BaselineFile;
+use crate::output::{self, Format};
+use crate::register::Date;
+use crate::report::Report;
+use crate::schema::Schema;
+use crate::source::{Role, Sources};
+use crate::span::FileId;
+use crate::{input, linter, paths, settings, suggest, writer};
+
+/// Runs the whole pipeline: reads, checks, fixes where that is asked, and shows what is left.
+pub(crate) fn check(
+    check: &cli::Check,
+    is_terminal: bool,
+    out: &mut dyn Write,
+) -> Result<ExitStatus, Error> {
+    let options = &check.options;
+    let folder = settings::working_folder()?;
+    let config = settings::configure(options, &folder)?;
+    let levels = settings::levels(options, &config)?;
+    let schema = options.schema.as_deref().map(settings::read_schema).transpose()?;
+    let mut baseline = read_baseline(options, &config, &folder)?;
+    let today = today()?;
+
+    let input = input::read(&input::Request {
+        paths: &check.paths,
+        stdin_filename: options.stdin_filename.as_deref(),
+        force_exclude: options.force_exclude,
+        config: &config,
+        folder: &folder,
+    });
+    let families = families(&input.sources, &config, &folder);
+    let unread = unread_families(&input.errors, &config, &folder);
+    let lint_options = linter::Options {
+        levels: &levels,
+        schema: schema.as_ref().unwrap_or_else(|| Schema::embedded()),
+        consumer: config.consumer,
+        families: &families,
+        unread: &unread,
+        today,
+        baseline: baseline.as_mut().map(|file| file.prepare(&input.sources, &folder)),
+    };
+    let mut run = Run {
+        check,
+        is_terminal,
+        sources: input.sources,
+        stdin: input.stdin,
+        errors: input.errors,
+        notices: Vec::new(),
+        has_changes: false,
+    };
+    let mut report = if options.fix || options.diff {
+        run.fix(&lint_options, out)?
+    } else {
+        linter::lint(&run.sources, &lint_options)
+    };
+    if let Some(file) = &baseline {
+        run.keep_baseline(file, &mut report);
+    }
+    run.show(&report, out)?;
+    Ok(run.conclude(&report))
+}
+
+/// What a run has at hand behind its settings.
+struct Run<'a> {
+    check: &'a cli::Check,
+    is_terminal: bool,
+    sources: Sources,
+    /// The source that standard input is.
+    stdin: Option<FileId>,
+    /// What could not be done; it never hides a finding.
+    errors: Vec<Error>,
+    /// What standard error is told that is no finding and no failure.
+    notices: Vec<String>,
+    /// Whether fixes changed a file.
+    has_changes: bool,
+}
+
+impl Run<'_> {
+    fn options(&self) -> &Options {
+        &self.check.options
+    }
+
+    /// Applies fixes and writes the files, or shows the difference; gives what is left.
+    fn fix(
+        &mut self,
+        lint_options: &linter::Options<'_>,
+        out: &mut dyn Write,
+    ) -> Result<Report, Error> {
+        let is_bold = self.options().unsafe_fixes;
+        let trust = if is_bold { Applicability::Unsafe } else { Applicability::Safe };
+        let outcome = fixer::fix(&mut self.sources, lint_options, trust);
+        if self.options().diff {
+            self.has_changes = !outcome.changed.is_empty();
+            written(show_diff(&outcome, &self.sources, self.is_terminal, out))?;
+        } else {
+            if let Some(source) = self.stdin.map(|file| self.sources.get(file)) {
+                if source.is_exact() {
+                    written(out.write_all(source.text().as_bytes()))?;
+                } else {
+                    let words = io::Error::other("what was read is not UTF-8");
+                    let path = source.path().to_owned();
+                    self.errors.push(Error::WriteFile { path, source: words });
+                }
+            }
+            let paths = &self.check.paths;
+            save(&outcome, &self.sources, self.stdin, paths, &mut self.errors);
+        }
+        written(out.flush())?;
+        warn(&outcome, &self.sources);
+        Ok(outcome.report)
+    }
+
+    /// Writes the baseline where that is asked, or notes what it did.
+    fn keep_baseline(&mut self, file: &BaselineFile, report: &mut Report) {
+        let Some(outcome) = &report.baseline else { return };
+        if !self.options().write_baseline {
+            self.notices = file.notices(outcome);
+            return;
+        }
+        match file.write(outcome) {
+            Ok(notice) => {
+                self.notices.push(notice);
+                report.forget_findings();
+            }
+            // The findings are shown all the same.
+            Err(error) => self.errors.push(error),
+        }
+    }
+
+    /// Shows the findings, here and in the files that were asked for.
+    fn show(&mut self, report: &Report, out: &mut dyn Write) -> Result<(), Error> {
+        let options = self.options();
+        let view = console::view(options, self.is_terminal);
+        if options.diff {
+            if !options.quiet {
+                tell(&would_fix(report.summary.fixed));
+            }
+        } else if options.fix && self.stdin.is_some() {
+            // Standard input that was fixed has gone on to standard output.
+            let view = output::Options { color: false, ..view };
+            let mut stderr = BufWriter::new(io::stderr().lock());
+            written(output::write(options.format, report, &self.sources, &view, &mut stderr))?;
+            written(stderr.flush())?;
+        } else {
+            written(output::write(options.format, report, &self.sources, &view, out))?;
+        }
+        let failed: Vec<Error> = options
+            .output
+            .iter()
+            .filter_map(|(format, path)| {
+                write_report(*format, path, report, &self.sources, options).err()
+            })
+            .collect();
+        self.errors.extend(failed);
+        // Findings first, then what could not be checked, also where both streams are one terminal.
+        written(out.flush())
+    }
+
+    /// Says what could not be done, and how the run ends.
+    fn conclude(mut self, report: &Report) -> ExitStatus {
+        let errors = std::mem::take(&mut self.errors);
+        let options = self.options();
+        // A gate that checks nothing must not look green, unless exclusions are asked to do just that.
+        let nothing = report.summary.registers == 0 && errors.is_empty();
+        if nothing && !options.force_exclude {
+            let message = "no register found in what was named".to_owned();
+            complain(&Error::Usage { message, hint: None });
+            return ExitStatus::Failure;
+        }
+        if !options.quiet {
+            self.notices.iter().for_each(|notice| tell(notice));
+        }
+        let has_failed = !errors.is_empty();
+        for mut error in errors {
+            if let Error::Read { path, source, hint } = &mut error
+                && source.kind() == io::ErrorKind::NotFound
+            {
+                *hint = hint_for(path);
+            }
+            complain(&error);
+        }
+        let found = if options.diff { self.has_changes } else { report.summary.errors > 0 };
+        if has_failed {
+            ExitStatus::Failure
+        } else if found && !options.exit_zero {
+            ExitStatus::Findings
+        } else {
+            ExitStatus::Clean
+        }
+    }
+}
+
+/// Prints what fixing changed in each file. At a terminal it is for reading, and shows no character that
+/// a terminal obeys; elsewhere it is for `patch`, byte by byte.
+fn show_diff(
+    outcome: &Outcome,
+    sources: &Sources,
+    is_terminal: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (&file, before) in &outcome.changed {
+        let source = sources.get(file);
+        let path = output::escape_line(source.path());
+        let diff = writer::diff(&path, before, source.text());
+        if is_terminal {
+            for line in diff.lines() {
+                writeln!(out, "{}", output::escape_line(line))?;
+            }
+        } else {
+            out.write_all(diff.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the files that fixing changed. One that cannot be written never hides another.
+fn save(
+    outcome: &Outcome,
+    sources: &Sources,
+    stdin: Option<FileId>,
+    paths: &[PathBuf],
+    errors: &mut Vec<Error>,
+) {
+    if outcome.changed.keys().all(|file| Some(*file) == stdin) {
+        return;
+    }
+    let bounds = writer::Bounds::new(sources, paths);
+    for (&file, before) in &outcome.changed {
+        if Some(file) != stdin
+            && let Err(error) = writer::write(sources.get(file), before, &bounds)
+        {
+            errors.push(error);
+        }
+    }
+}
+
+/// Says what fixing left alone, and why.
+fn warn(outcome: &Outcome, sources: &Sources) {
+    let found: BTreeSet<FileId> =
+        outcome.report.diagnostics.iter().map(|found| found.primary.file).collect();
+    for &file in &outcome.report.sealed {
+        let source = sources.get(file);
+        if source.role() != Role::Context && found.contains(&file) {
+            let why = if source.is_exact() { "does not parse" } else { "is not UTF-8" };
+            tell(&format!("`{}` {why}, so no fix touches it", source.path()));
+        }
+    }
+    for &file in &outcome.spoiled {
+        let path = sources.get(file).path();
+        tell(&format!(
+            "a fix would leave `{path}` so that it does not parse, and was not applied; please report this"
+        ));
+    }
+    if outcome.unsettled {
+        let rounds = fixer::MAX_ROUNDS;
+        tell(&format!("fixes did not come to an end in {rounds} rounds; another run goes on"));
+    }
+}
+
+/// The last line of `--diff`.
+fn would_fix(number: usize) -> String {
+    match number {
+        0 => "nothing would be fixed".to_owned(),
+        1 => "would fix 1 finding".to_owned(),
+        _ => format!("would fix {number} findings"),
+    }
+}
+
+/// Writes a report into a file of its own, as it would be printed where no terminal is.
+fn write_report(
+    format: Format,
+    path: &Path,
+    report: &Report,
+    sources: &Sources,
+    options: &Options,
+) -> Result<(), Error> {
+    let view = output::Options {
+        quiet: options.quiet,
+        unsafe_fixes: options.unsafe_fixes,
+        ..output::Options::default()
+    };
+    let write = || {
+        let mut file = BufWriter::new(std::fs::File::create(path)?);
+        output::write(format, report, sources, &view, &mut file)?;
+        file.flush()
+    };
+    write().map_err(|source| Error::WriteFile { path: path.display().to_string(), source })
+}
+
+/// What to say of a path that is not there and looks like a mistyped command.
+fn hint_for(path: &str) -> Option<String> {
+    let names: Vec<String> = cli::command_names().collect();
+    suggest::nearest(path, names.iter().map(String::as_str))
+        .map(|name| format!("did you mean the command `reglint {name}`?"))
+}
+
+/// The baseline that the options or the configuration name.
+fn read_baseline(
+    options: &Options,
+    config: &Config,
+    folder: &Path,
+) -> Result<Option<BaselineFile>, Error> {
+    let (name, path) = match (&options.baseline, &config.baseline) {
+        (Some(path), _) => (path.display().to_string(), folder.join(path)),
+        (None, Some(path)) => {
+            let absolute = paths::normalize(&config.root.join(path));
+            (paths::from_folder(&absolute, folder), absolute)
+        }
+        (None, None) if options.write_baseline => {
+            return Err(Error::Usage {
+                message: "`--write-baseline` does not know where".to_owned(),
+                hint: Some("`--baseline FILE`, or `baseline` in reglint.toml".to_owned()),
+            });
+        }
+        (None, None) => return Ok(None),
+    };
+    BaselineFile::read(name, &path, options.write_baseline).map(Some)
+}
+
+/// The day in UTC, or the one that `REGLINT_TODAY` says it is: runs that are to be repeated set it.
+fn today() -> Result<Date, Error> {
+    if let Some(value) = std::env::var_os("REGLINT_TODAY").filter(|value| !value.is_empty()) {
+        let value = value.to_string_lossy();
+        return Date::parse(&value).ok_or_else(|| Error::Usage {
+            message: format!("`REGLINT_TODAY` is `{value}`, and not a day"),
+            hint: Some("as in `2027-03-31`".to_owned()),
+        });
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Ok(Date::from_unix(now.map_or(0, |since| since.as_secs())))
+}
+
+/// The families that the configuration gives, by source.
+fn families(sources: &Sources, config: &Config, folder: &Path) -> Vec<Option<String>> {
+    if config.families.is_empty() {
+        return Vec::new();
+    }
+    let family = |path: &str| config.family(&paths::normalize(&folder.join(path)));
+    sources.iter().map(|(_, source)| family(source.path()).map(str::to_owned)).collect()
+}
+
+/// The families of the files that could not be read, by the configuration and by their names.
+fn unread_families(errors: &[Error], config: &Config, folder: &Path) -> Vec<String> {
+    let path = |error: &Error| match error {
+        Error::Read { path, .. } | Error::TooLarge { path, .. } => Some(path.clone()),
+        _ => None,
+    };
+    let family = |path: String| {
+        let configured = config.family(&paths::normalize(&folder.join(&path)));
+        configured.map_or_else(|| linter::file_stem(&path).to_owned(), str::to_owned)
+    };
+    errors.iter().filter_map(path).map(family).collect()
+}

@@ -1,0 +1,164 @@
+//! Edits of an object's members in the object's own layout: its indentation, its line ends, its
+//! spaces. Nothing outside of the edits changes.
+//!
+//! Uses `json`, `fix`, `source` and `span`.
+
+use super::as_json;
+use crate::fix::Edit;
+use crate::json::{Array, Kind, Member, Object, Value};
+use crate::span::Span;
+use crate::workspace::Entry;
+
+/// How a container lays out what it holds.
+struct Layout<'t> {
+    /// What stands between two members or elements, the comma aside: a line end and the indentation,
+    /// a space, or nothing.
+    gap: &'t str,
+    /// The line end and the indentation of what holds the container's members, if they stand on lines
+    /// of their own.
+    line: Option<(&'t str, &'t str)>,
+    /// What one more level adds to the indentation.
+    unit: &'t str,
+    /// What stands between a name and its value.
+    colon: &'t str,
+    /// What stands between a brace and a member on the same line.
+    pad: &'t str,
+}
+
+/// The blank characters that `text` ends with.
+fn blank_end(text: &str) -> &str {
+    &text[text.trim_end_matches([' ', '\t', '\r', '\n']).len()..]
+}
+
+impl<'t> Layout<'t> {
+    fn of(text: &'t str, object: Object<'_>) -> Self {
+        let span = object.as_value().span().range();
+        let (mut first, mut last) = (None, None);
+        for member in object.members() {
+            first.get_or_insert(member);
+            last = Some(member);
+        }
+        let (Some(first), Some(last)) = (first, last) else {
+            return Self { gap: " ", line: None, unit: "  ", colon: ": ", pad: " " };
+        };
+        let colon = &text[first.name.span().range().end..first.value.span().range().start];
+        let colon = if colon.contains(['\n', '\r']) { ": " } else { colon };
+        let before = blank_end(&text[..last.name.span().range().start]);
+        if let Some(at) = before.rfind('\n') {
+            let start = if before[..at].ends_with('\r') { at - 1 } else { at };
+            let indent = &before[at + 1..];
+            // The line of the opening brace shows how much of it is of this level.
+            let opening = &text[..span.start];
+            let opening = &opening[opening.rfind('\n').map_or(0, |at| at + 1)..];
+            let outer = &opening[..opening.len() - opening.trim_start_matches([' ', '\t']).len()];
+            let deeper = indent.strip_prefix(outer).filter(|unit| !unit.is_empty());
+            let unit = deeper.unwrap_or(if indent.starts_with('\t') { "\t" } else { "  " });
+            let line = Some((&before[start..=at], indent));
+            return Self { gap: &before[start..], line, unit, colon, pad: " " };
+        }
+        let pad = &text[span.start + 1..first.name.span().range().start];
+        let pad = if pad.contains(['\n', '\r']) { " " } else { pad };
+        let is_only = first.name.span() == last.name.span();
+        let gap = if is_only { if colon.contains(' ') { " " } else { "" } } else { before };
+        Self { gap, line: None, unit: "  ", colon, pad }
+    }
+
+    /// An object of one member, `name` and the text of its value, as a member's value.
+    fn object(&self, name: &str, value: &str) -> String {
+        let member = format!("\"{}\"{}{value}", as_json(name), self.colon);
+        match self.line {
+            Some((end, indent)) => {
+                format!("{{{end}{indent}{}{member}{end}{indent}}}", self.unit)
+            }
+            None => format!("{{{0}{member}{0}}}", self.pad),
+        }
+    }
+}
+
+/// The edit that adds a member behind the last one of `object`.
+fn add(
+    entry: &Entry<'_>,
+    object: Object<'_>,
+    layout: &Layout<'_>,
+    name: &str,
+    value: &str,
+) -> Edit {
+    let member = format!("\"{}\"{}{value}", as_json(name), layout.colon);
+    let (span, replacement) = match object.members().last() {
+        Some(last) => {
+            (Span::empty(last.value.span().range().end), format!(",{}{member}", layout.gap))
+        }
+        None => (object.as_value().span(), format!("{{{0}{member}{0}}}", layout.pad)),
+    };
+    Edit { file: entry.file, span, replacement }
+}
+
+/// The edit that makes the hypothesis `object` say that `id` is its counterpart in `family`: a new
+/// `links` member, a new family in it, or one more id of that family. `None` where what stands there
+/// is not what it should be.
+pub(super) fn link(entry: &Entry<'_>, object: Object<'_>, family: &str, id: &str) -> Option<Edit> {
+    if !entry.is_whole() {
+        return None;
+    }
+    let text = entry.source.text();
+    let id = format!("\"{}\"", as_json(id));
+    let Some(links) = object.get("links") else {
+        let layout = Layout::of(text, object);
+        let value = layout.object(family, &id);
+        return Some(add(entry, object, &layout, "links", &value));
+    };
+    let links = links.as_object()?;
+    let Some(value) = links.get(family) else {
+        let layout = if links.is_empty() {
+            Layout { line: None, ..Layout::of(text, object) }
+        } else {
+            Layout::of(text, links)
+        };
+        return Some(add(entry, links, &layout, family, &id));
+    };
+    let (span, replacement) = match value.kind() {
+        Kind::String(one) => (value.span(), format!("[{}, {id}]", entry.source.slice(one.span()))),
+        Kind::Array(ids) => match ids.elements().last() {
+            Some(last) => (
+                Span::empty(last.span().range().end),
+                format!(",{}{id}", gap_before(text, ids, last)),
+            ),
+            None => (value.span(), format!("[{id}]")),
+        },
+        _ => return None,
+    };
+    Some(Edit { file: entry.file, span, replacement })
+}
+
+/// What stands before the last element of a list.
+fn gap_before<'t>(text: &'t str, ids: Array<'_>, last: Value<'_>) -> &'t str {
+    let before = blank_end(&text[..last.span().range().start]);
+    match before.rfind('\n') {
+        Some(at) if before[..at].ends_with('\r') => &before[at - 1..],
+        Some(at) => &before[at..],
+        None if ids.len() > 1 => before,
+        None => " ",
+    }
+}
+
+/// The edit that takes `member` out of `object`, with its comma and its line.
+pub(super) fn remove(entry: &Entry<'_>, object: Object<'_>, member: Member<'_>) -> Edit {
+    let whole = object.as_value().span();
+    let own = member.name.span().to(member.value.span());
+    let (mut before, mut next) = (None, None);
+    for other in object.members() {
+        let at = other.name.span().to(other.value.span());
+        if at.end <= own.start {
+            before = Some(at);
+        } else if at.start >= own.end {
+            next = Some(at);
+            break;
+        }
+    }
+    let span = match (before, next) {
+        (Some(before), _) => Span { start: before.end, end: own.end },
+        (None, Some(next)) => Span { start: own.start, end: next.start },
+        (None, None) => Span { start: whole.start + 1, end: whole.end - 1 },
+    };
+    Edit { file: entry.file, span, replacement: String::new() }
+}

@@ -1,0 +1,120 @@
+//! `unresolved-link`: a link to a family or an id that is not there.
+
+use super::{Check, Findings, FixAvailability, Level, Rule, as_json, label, named, quoted};
+use crate::fix::{Applicability, Fix};
+use crate::register::{Hypothesis, Link};
+use crate::suggest;
+use crate::workspace::{Entry, Family, Workspace};
+
+pub(super) const RULE: Rule = Rule {
+    name: "unresolved-link",
+    summary: "a link to a family or an id that is not there",
+    default: Level::Deny,
+    fix: FixAvailability::Sometimes,
+    page: include_str!("../../docs/rules/unresolved-link.md"),
+    check: Check::Entry(check),
+};
+
+/// Among how many names a near one is looked for.
+const MOST_NAMES: usize = 200;
+
+fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
+    for hypothesis in &entry.register.hypotheses {
+        for link in &hypothesis.links {
+            let families = workspace.families();
+            match families.find(link.family.value()) {
+                None => family_finding(workspace, entry, hypothesis, link, findings),
+                Some(family) => {
+                    let family = families.get(family);
+                    if family.is_whole {
+                        id_findings(workspace, entry, hypothesis, link, family, findings);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn family_finding(
+    workspace: &Workspace<'_>,
+    entry: &Entry<'_>,
+    hypothesis: &Hypothesis<'_>,
+    link: &Link<'_>,
+    findings: &mut Findings,
+) {
+    let name = link.family.value();
+    if workspace.unread.iter().any(|unread| unread == name) {
+        return;
+    }
+    let message =
+        format!("{} links to the family {}, which is not there", named(hypothesis), quoted(name));
+    let known: Vec<&str> = workspace.families().iter().map(|(_, family)| family.name).collect();
+    let others: Vec<String> = known
+        .iter()
+        .filter(|&&family| Some(family) != entry.family)
+        .map(|family| quoted(family))
+        .collect();
+    let mut finding = findings
+        .finding(message, label(entry.file, link.family.span(), "no register is of this family"))
+        .with_hypothesis(hypothesis.id());
+    let others_known = known.iter().copied().filter(|&family| Some(family) != entry.family);
+    if let Some(near) = suggest::nearest(name, others_known.take(MOST_NAMES)) {
+        finding = finding.with_note(suggest::did_you_mean(near)).with_fix(Fix::single(
+            format!("name the family {}", quoted(near)),
+            entry.file,
+            link.family.inner_span(),
+            as_json(near),
+            Applicability::Unsafe,
+        ));
+    } else if others.is_empty() {
+        finding = finding.with_note("no register of another family is checked along with this one");
+    } else if others.len() <= 8 {
+        finding = finding.with_note(format!("the other families are {}", others.join(", ")));
+    }
+    findings.push(finding);
+}
+
+fn id_findings<'d>(
+    workspace: &Workspace<'d>,
+    entry: &Entry<'_>,
+    hypothesis: &Hypothesis<'_>,
+    link: &Link<'_>,
+    family: &Family<'d>,
+    findings: &mut Findings,
+) {
+    for id in &link.ids {
+        if family.find(workspace, id.value()).is_some() {
+            continue;
+        }
+        let message = format!(
+            "{} links to {}, which {} does not have",
+            named(hypothesis),
+            quoted(id.value()),
+            quoted(family.name)
+        );
+        let mut finding = findings
+            .finding(message, label(entry.file, id.span(), "no hypothesis of this id"))
+            .with_hypothesis(hypothesis.id());
+        let entries = family.entries.iter().map(|&entry| &workspace.entries[entry]);
+        let ids = entries.flat_map(|entry| &entry.register.hypotheses).filter_map(Hypothesis::id);
+        if let Some(elsewhere) = workspace.find(id.value()) {
+            let (other, there) = workspace.at(elsewhere);
+            let of =
+                other.family.map_or_else(String::new, |family| format!(" of {}", quoted(family)));
+            finding = finding.with_related(label(
+                other.file,
+                there.name_span(),
+                format!("a hypothesis{of}"),
+            ));
+        } else if let Some(near) = suggest::nearest(id.value(), ids.take(MOST_NAMES)) {
+            finding = finding.with_note(suggest::did_you_mean(near)).with_fix(Fix::single(
+                format!("link to {}", quoted(near)),
+                entry.file,
+                id.inner_span(),
+                as_json(near),
+                Applicability::Unsafe,
+            ));
+        }
+        findings.push(finding);
+    }
+}

@@ -1,0 +1,80 @@
+//! From the command line and the configuration to what a run is to do: validated once.
+//!
+//! Uses `cli`, `config`, `report`, `schema`, `rules`, `source` and `error`.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::Options;
+use crate::config::{self, Config};
+use crate::error::Error;
+use crate::report::Levels;
+use crate::rules::Rule;
+use crate::schema::Schema;
+use crate::source::{ColumnUnit, Source};
+
+/// The folder that relative paths are meant from.
+pub(crate) fn working_folder() -> Result<PathBuf, Error> {
+    std::env::current_dir().map_err(|source| Error::Read {
+        path: ".".to_owned(),
+        source,
+        hint: None,
+    })
+}
+
+/// The configuration that the options ask for, with their exclusions.
+pub(crate) fn configure(options: &Options, folder: &Path) -> Result<Config, Error> {
+    let mut config = match &options.config {
+        Some(path) => Config::load(path, folder)?,
+        None if options.isolated => Config::none(folder.to_path_buf()),
+        None => Config::discover(folder)?,
+    };
+    for glob in &options.exclude {
+        config.exclude.add(glob).map_err(|message| Error::Usage { message, hint: None })?;
+    }
+    Ok(config)
+}
+
+/// The level of each rule: the configuration's, then the command line's, the last word winning.
+pub(crate) fn levels(options: &Options, config: &Config) -> Result<Levels, Error> {
+    let mut levels = Levels::default();
+    for &(rule, level) in &config.levels {
+        levels.set(rule, level);
+    }
+    for (level, name) in &options.levels {
+        if name == "warnings" {
+            levels.set_warnings(*level);
+        } else {
+            levels.set(find_rule(name)?, *level);
+        }
+    }
+    if !options.select.is_empty() {
+        let selection: Result<Vec<_>, _> =
+            options.select.iter().map(|name| find_rule(name)).collect();
+        levels.select(&selection?);
+    }
+    Ok(levels)
+}
+
+/// The rule of that name, or what was probably meant.
+pub(crate) fn find_rule(name: &str) -> Result<&'static Rule, Error> {
+    config::find_rule(name).map_err(|(message, hint)| Error::Usage { message, hint })
+}
+
+/// The user's own schema.
+pub(crate) fn read_schema(path: &Path) -> Result<Schema, Error> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
+        path: name.clone(),
+        source,
+        hint: None,
+    })?;
+    Schema::from_text(&text).map_err(|fault| {
+        let source = Source::new(name, text.into_bytes());
+        let at = source.position(fault.span.range().start, ColumnUnit::Scalar);
+        Error::Invalid {
+            place: format!("{}:{}:{}", source.path(), at.line, at.column),
+            message: fault.message,
+            hint: None,
+        }
+    })
+}

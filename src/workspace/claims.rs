@@ -1,0 +1,145 @@
+//! Which of many patterns may claim a frame, without trying each of them.
+//!
+//! Uses `pattern`. A frame that a pattern claims contains one of the pattern's required texts
+//! ([`required`]), so each such text is filed under eight bytes of it, its first or its last, whichever
+//! are the rarer among all; a frame is looked up at each of its places. (An Aho–Corasick automaton
+//! answers faster, but building one over the patterns of a thousand registers takes ten times as long
+//! as everything else that is done with them.)
+
+use std::borrow::Cow;
+
+use ahash::AHashMap;
+
+use super::Patterns;
+use crate::pattern::required::required;
+use crate::register::PatternId;
+
+/// How many bytes of a text it is filed under at most.
+const GRAM: usize = 8;
+
+/// Patterns by what their frames contain.
+#[derive(Debug, Default)]
+pub struct Claims<'d> {
+    /// The required texts, each with the pattern that requires it.
+    texts: Vec<(Cow<'d, str>, PatternId)>,
+    /// By a part of a text: the texts, and where in them the part begins.
+    grams: AHashMap<(u64, u8), Vec<(u32, u32)>>,
+    /// Bit n: some text is filed under n bytes.
+    lengths: u16,
+    /// Patterns that require nothing that is known.
+    always: Vec<PatternId>,
+}
+
+/// Up to eight bytes as a number.
+fn gram(bytes: &[u8]) -> (u64, u8) {
+    (bytes.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)), bytes.len() as u8)
+}
+
+impl<'d> Claims<'d> {
+    /// Files the patterns of those numbers; those that CPython refuses are left out.
+    pub fn new(patterns: &Patterns<'d>, ids: impl IntoIterator<Item = PatternId>) -> Self {
+        let mut claims = Self::default();
+        for id in ids {
+            let pattern = patterns.get(id);
+            let texts = match pattern.is_literal() {
+                true if pattern.text().is_empty() => Vec::new(),
+                true => vec![Cow::Borrowed(pattern.text())],
+                false => match pattern.ast() {
+                    Ok(ast) => required(ast).into_iter().map(Cow::Owned).collect(),
+                    Err(_) => continue,
+                },
+            };
+            if texts.is_empty() {
+                claims.always.push(id);
+            }
+            claims.texts.extend(texts.into_iter().map(|text| (text, id)));
+        }
+        let ends = |text: &[u8]| {
+            let size = text.len().min(GRAM);
+            (gram(&text[..size]), gram(&text[text.len() - size..]))
+        };
+        let mut counts: AHashMap<(u64, u8), u32> = AHashMap::with_capacity(claims.texts.len());
+        for (text, _) in &claims.texts {
+            let (first, last) = ends(text.as_bytes());
+            *counts.entry(first).or_default() += 1;
+            if last != first {
+                *counts.entry(last).or_default() += 1;
+            }
+        }
+        claims.grams.reserve(claims.texts.len());
+        for (at, (text, _)) in claims.texts.iter().enumerate() {
+            let (first, last) = ends(text.as_bytes());
+            let (key, offset) = if counts.get(&last) < counts.get(&first) {
+                (last, text.len() - text.len().min(GRAM))
+            } else {
+                (first, 0)
+            };
+            claims.lengths |= 1 << key.1;
+            claims.grams.entry(key).or_default().push((at as u32, offset as u32));
+        }
+        claims
+    }
+
+    /// The patterns that may claim `frame`, among them all that do; each once, by number.
+    pub fn candidates(&self, frame: &str) -> Vec<PatternId> {
+        let frame = frame.as_bytes();
+        let mut found = self.always.clone();
+        for at in 0..frame.len() {
+            for size in 1..=GRAM.min(frame.len() - at) {
+                if self.lengths & 1 << size == 0 {
+                    continue;
+                }
+                let Some(texts) = self.grams.get(&gram(&frame[at..at + size])) else { continue };
+                for &(text, offset) in texts {
+                    let (text, pattern) = &self.texts[text as usize];
+                    let start = at.checked_sub(offset as usize);
+                    if start.is_some_and(|start| frame[start..].starts_with(text.as_bytes())) {
+                        found.push(*pattern);
+                    }
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Consumer, Pattern};
+
+    #[test]
+    fn finds_each_pattern_that_may_claim_a_frame() {
+        let texts = [
+            "dispatch_rope",
+            "rope",
+            "lm_head|output_head",
+            r"\w+",
+            "a",
+            "",
+            "dispatch_rope_multi",
+            "(",
+            "dispatch_norm",
+            "AGXG.*FamilyCommandBuffer",
+            "é",
+        ];
+        let patterns = Patterns::of(texts.map(|text| Pattern::new(text, Consumer::default())));
+        let claims = Claims::new(&patterns, (0..texts.len() as u32).map(PatternId));
+        let found = |frame: &str| -> Vec<&str> {
+            claims.candidates(frame).iter().map(|id| patterns.get(*id).text()).collect()
+        };
+        assert_eq!(
+            found("x::dispatch_rope_multi"),
+            ["dispatch_rope", "rope", r"\w+", "a", "", "dispatch_rope_multi"]
+        );
+        assert_eq!(found("output_head"), ["lm_head|output_head", r"\w+", "a", ""]);
+        assert_eq!(
+            found("AGXG17XFamilyCommandBuffer"),
+            [r"\w+", "a", "", "AGXG.*FamilyCommandBuffer"]
+        );
+        assert_eq!(found("é"), [r"\w+", "", "é"]);
+        assert_eq!(found(""), [r"\w+", ""]);
+    }
+}

@@ -1,0 +1,241 @@
+//! Which canonical patterns of a run are equal, without asking about every pair.
+//!
+//! Uses `overlap`, `pattern` and `claims`.
+//!
+//! 1. Patterns of one text have one number. Patterns that are nothing but text, escapes decoded, are
+//!    equal if their texts are, and else never.
+//! 2. If A and B are equal and A claims the frame m, then B claims m: m contains one of B's required
+//!    texts, and B's matcher finds it. So one frame of each pattern that is not plain is looked up among
+//!    all; patterns that claim each other's frame form a group.
+//! 3. A group is refined by the engine: it says of two patterns that they are equal, or gives a frame
+//!    that only one claims, and that frame splits the whole group. Each question merges or splits, so
+//!    there are no more of them than twice the patterns of the group.
+
+use std::borrow::Cow;
+
+use ahash::AHashMap;
+
+use super::{Claims, Workspace};
+use crate::overlap::{Answer, Sample};
+use crate::pattern::required::{member, plain_text};
+use crate::register::PatternId;
+
+/// How many pairs are looked at, before the engine is asked, until the rest is left out.
+const MAX_LOOKS: usize = 2_000_000;
+
+/// Canonical patterns by their meaning.
+#[derive(Debug, Default)]
+pub struct Classes {
+    /// The first of the patterns that a pattern is equal to, where that is another one.
+    first: AHashMap<PatternId, PatternId>,
+    /// A pattern from which on not every pair was looked at.
+    left_out: Option<PatternId>,
+}
+
+impl Classes {
+    /// The number that stands for all patterns that are equal to this one.
+    pub fn of(&self, id: PatternId) -> PatternId {
+        self.first.get(&id).copied().unwrap_or(id)
+    }
+
+    /// A pattern that was not compared with all others, since there are too many that are alike; so
+    /// were those of higher numbers.
+    pub fn left_out(&self) -> Option<PatternId> {
+        self.left_out
+    }
+
+    /// Finds the classes of the canonical patterns of `workspace`.
+    pub(super) fn new(workspace: &Workspace<'_>) -> Self {
+        let registers = workspace.entries.iter().map(|entry| &entry.register);
+        let canonical = registers.flat_map(|register| &register.hypotheses);
+        let mut ids: Vec<PatternId> = canonical
+            .filter_map(|hypothesis| Some(hypothesis.canonical.as_ref()?.pattern))
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let is_literal = |id: &PatternId| workspace.patterns.get(*id).is_literal();
+        let (literal, other): (Vec<_>, Vec<_>) = ids.iter().copied().partition(is_literal);
+        if other.is_empty() {
+            return Self::default();
+        }
+
+        let mut joined = Joined::default();
+        let mut by_text: AHashMap<Cow<'_, str>, PatternId> = literal
+            .iter()
+            .map(|&id| (Cow::Borrowed(workspace.patterns.get(id).text()), id))
+            .collect();
+        let mut patterns = Vec::new();
+        let mut left_out = None;
+        let mut plain = literal;
+        for id in other {
+            let Ok(ast) = workspace.patterns.get(id).ast() else { continue };
+            match plain_text(ast) {
+                Some(text) => {
+                    let same = *by_text.entry(text.into()).or_insert(id);
+                    if same == id {
+                        plain.push(id);
+                    } else {
+                        joined.join(same, id);
+                    }
+                }
+                None => patterns.push(id),
+            }
+        }
+        if !patterns.is_empty() {
+            let claims = Claims::new(workspace.patterns, plain.iter().chain(&patterns).copied());
+            left_out = group(workspace, &claims, &patterns, &mut joined);
+        }
+        Self { first: joined.into_first(), left_out }
+    }
+}
+
+/// A frame that a pattern claims.
+pub(super) fn frame_of(workspace: &Workspace<'_>, id: PatternId) -> Option<String> {
+    let pattern = workspace.patterns.get(id);
+    if pattern.is_literal() {
+        return Some(pattern.text().to_owned());
+    }
+    let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
+    if let Some((text, certain)) = member(pattern.ast().ok()?)
+        && is_frame(&text)
+        && (certain || workspace.claims(id, &text) == Some(true))
+    {
+        return Some(text);
+    }
+    match workspace.compiled(id)?.sample() {
+        Sample::Frame(text) => Some(text.clone()),
+        Sample::None | Sample::Undecided(_) => None,
+    }
+}
+
+/// Joins those of `patterns` that are equal to each other or to another one in `claims`. Gives the
+/// first that was left out.
+fn group(
+    workspace: &Workspace<'_>,
+    claims: &Claims<'_>,
+    patterns: &[PatternId],
+    joined: &mut Joined,
+) -> Option<PatternId> {
+    let mut frames: AHashMap<PatternId, Option<String>> = AHashMap::new();
+    let mut alike = Joined::default();
+    let mut looks = 0;
+    let mut left_out = None;
+    for &id in patterns {
+        let own = frames.entry(id).or_insert_with(|| frame_of(workspace, id)).clone();
+        let Some(own) = own else { continue };
+        let candidates = claims.candidates(&own);
+        looks += candidates.len();
+        if looks > MAX_LOOKS {
+            left_out = Some(id);
+            break;
+        }
+        for other in candidates {
+            if other == id || alike.root(other) == alike.root(id) {
+                continue;
+            }
+            let theirs = frames.entry(other).or_insert_with(|| frame_of(workspace, other));
+            // Both, as far as it is known.
+            if workspace.claims(other, &own) != Some(false)
+                && theirs.as_ref().is_some_and(|it| workspace.claims(id, it) != Some(false))
+            {
+                alike.join(other, id);
+            }
+        }
+    }
+    let mut groups: AHashMap<PatternId, Vec<PatternId>> = AHashMap::new();
+    let members: Vec<PatternId> = alike.parent.keys().copied().collect();
+    for id in members {
+        groups.entry(alike.root(id)).or_default().push(id);
+    }
+    let mut todo: Vec<Vec<PatternId>> = groups.into_values().collect();
+    while let Some(mut rest) = todo.pop() {
+        rest.sort_unstable_by(|a, b| b.cmp(a));
+        let Some(pivot) = rest.pop() else { continue };
+        while let Some(other) = rest.pop() {
+            let Some(frame) = difference(workspace, pivot, other, joined) else { continue };
+            let side = |id: PatternId| workspace.claims(id, &frame);
+            let (own, theirs) = (side(pivot), side(other));
+            let (stay, mut leave): (Vec<_>, Vec<_>) =
+                rest.into_iter().partition(|&id| side(id).is_none_or(|it| Some(it) == own));
+            rest = stay;
+            if own != theirs {
+                leave.push(other);
+            }
+            todo.push(leave);
+        }
+    }
+    left_out
+}
+
+/// A frame that only one of the two claims. Where there is none they are joined; where that is not
+/// known, they are neither.
+fn difference(
+    workspace: &Workspace<'_>,
+    a: PatternId,
+    b: PatternId,
+    joined: &mut Joined,
+) -> Option<String> {
+    let (first, second) = (workspace.compiled(a)?, workspace.compiled(b)?);
+    match (first.within(second), second.within(first)) {
+        (Answer::Yes, Answer::Yes) => {
+            joined.join(a, b);
+            None
+        }
+        (Answer::No(frame), _) | (_, Answer::No(frame)) => Some(frame),
+        _ => None,
+    }
+}
+
+/// Sets that grow together; the first of each stands for it.
+#[derive(Debug, Default)]
+struct Joined {
+    parent: AHashMap<PatternId, PatternId>,
+}
+
+impl Joined {
+    fn root(&mut self, id: PatternId) -> PatternId {
+        let mut root = id;
+        while let Some(&parent) = self.parent.get(&root)
+            && parent != root
+        {
+            root = parent;
+        }
+        // The next way is short.
+        let mut at = id;
+        while at != root {
+            let Some(parent) = self.parent.insert(at, root) else { break };
+            at = parent;
+        }
+        root
+    }
+
+    fn join(&mut self, a: PatternId, b: PatternId) {
+        let (a, b) = (self.root(a), self.root(b));
+        let first = a.min(b);
+        self.parent.insert(a, first);
+        self.parent.insert(b, first);
+    }
+
+    fn into_first(mut self) -> AHashMap<PatternId, PatternId> {
+        let ids: Vec<PatternId> = self.parent.keys().copied().collect();
+        ids.into_iter().map(|id| (id, self.root(id))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_grow_together() {
+        let mut joined = Joined::default();
+        for (a, b) in [(5, 4), (1, 2), (4, 2), (8, 9)] {
+            joined.join(PatternId(a), PatternId(b));
+        }
+        let first = joined.into_first();
+        for (id, expected) in [(1, 1), (2, 1), (4, 1), (5, 1), (8, 8), (9, 8)] {
+            assert_eq!(first[&PatternId(id)], PatternId(expected), "{id}");
+        }
+        assert_eq!(first.get(&PatternId(3)), None);
+    }
+}

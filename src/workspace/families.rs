@@ -1,0 +1,458 @@
+//! The families of a run, their links, and the hypotheses that claim the same frames across them.
+//!
+//! Uses `register`, `overlap` and the other indexes.
+
+use std::sync::OnceLock;
+
+use ahash::{AHashMap, AHashSet};
+
+use super::{Claims, Place, Workspace};
+use crate::overlap::Answer;
+use crate::pattern::required::required;
+use crate::register::PatternId;
+
+/// How many undeclared counterparts of one hypothesis are kept, among those before it.
+const MOST_PARTNERS: usize = 8;
+
+/// How many of those before it are looked at for them.
+const MOST_LOOKED_AT: usize = 200;
+
+/// One model family.
+#[derive(Debug)]
+pub struct Family<'d> {
+    /// Its name.
+    pub name: &'d str,
+    /// Its hypotheses by id; of a repeated id the first.
+    ids: OnceLock<AHashMap<&'d str, Place>>,
+    /// Its registers, by index in [`Workspace::entries`].
+    pub entries: Vec<usize>,
+    /// Whether all its registers could be read, so that an id that is not in it is not there.
+    pub is_whole: bool,
+}
+
+/// All families of a run.
+#[derive(Debug)]
+pub struct Families<'d> {
+    list: Vec<Family<'d>>,
+    by_name: AHashMap<&'d str, usize>,
+    /// By entry.
+    of: Vec<Option<usize>>,
+    /// Who names whom in a link.
+    named: AHashSet<(Place, Place)>,
+    /// Who claims what.
+    owners: OnceLock<Owners<'d>>,
+    lines: OnceLock<Lines>,
+}
+
+/// The patterns of all families.
+#[derive(Debug)]
+struct Owners<'d> {
+    claims: Claims<'d>,
+    /// By pattern, for each family that has it where it stands first, as a canonical one if it is one
+    /// there at all.
+    of: AHashMap<PatternId, Vec<Owner>>,
+    /// The patterns in the order of their first place.
+    order: Vec<PatternId>,
+}
+
+/// A frame of each canonical pattern, line by line.
+#[derive(Debug, Default)]
+struct Lines {
+    frames: String,
+    /// Where in `frames` the lines begin, and whose they are.
+    starts: Vec<(usize, PatternId)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Owner {
+    family: usize,
+    place: Place,
+    is_canonical: bool,
+}
+
+/// Whose claims are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of this family.
+    Family(usize),
+    /// Those of every family but this one.
+    AllBut(usize),
+}
+
+impl Scope {
+    fn has(self, family: usize) -> bool {
+        match self {
+            Self::Family(one) => one == family,
+            Self::AllBut(one) => one != family,
+        }
+    }
+}
+
+/// Who claims the frames of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// This hypothesis claims all of them, with that pattern.
+    All(Place, PatternId),
+    /// None claims all of them.
+    Nobody,
+    /// It is not known.
+    Unknown,
+}
+
+impl<'d> Families<'d> {
+    pub(super) fn new(workspace: &Workspace<'d>) -> Self {
+        let mut families = Self {
+            list: Vec::new(),
+            by_name: AHashMap::new(),
+            of: Vec::with_capacity(workspace.entries.len()),
+            named: AHashSet::new(),
+            owners: OnceLock::new(),
+            lines: OnceLock::new(),
+        };
+        for (number, entry) in workspace.entries.iter().enumerate() {
+            let Some(name) = entry.family else {
+                families.of.push(None);
+                continue;
+            };
+            let family = *families.by_name.entry(name).or_insert_with(|| {
+                let is_whole = !workspace.unread.iter().any(|unread| unread == name);
+                families.list.push(Family {
+                    name,
+                    ids: OnceLock::new(),
+                    entries: Vec::new(),
+                    is_whole,
+                });
+                families.list.len() - 1
+            });
+            families.of.push(Some(family));
+            let family = &mut families.list[family];
+            family.is_whole &= entry.is_whole();
+            family.entries.push(number);
+        }
+        for (place, hypothesis) in workspace.hypotheses() {
+            for link in &hypothesis.links {
+                let Some(family) = families.find(link.family.value()) else { continue };
+                let family = &families.list[family];
+                let found = link.ids.iter().filter_map(|id| family.find(workspace, id.value()));
+                families.named.extend(found.map(|other| (place, other)));
+            }
+        }
+        families
+    }
+
+    /// The number of the family of that name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    /// The number of the family that a hypothesis is of.
+    pub fn of(&self, place: Place) -> Option<usize> {
+        self.of.get(place.entry).copied().flatten()
+    }
+
+    /// The family of that number.
+    pub fn get(&self, family: usize) -> &Family<'d> {
+        &self.list[family]
+    }
+
+    /// All of them, in the order of their first register.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Family<'d>)> {
+        self.list.iter().enumerate()
+    }
+
+    /// Whether a link of the hypothesis at `from` names the one at `to`.
+    pub fn names(&self, from: Place, to: Place) -> bool {
+        self.named.contains(&(from, to))
+    }
+
+    /// The number of the family of that name, whatever its case; the first of several.
+    pub fn find_ignoring_case(&self, name: &str) -> Option<usize> {
+        let same = |family: &Family<'_>| family.name.eq_ignore_ascii_case(name);
+        self.find(name).or_else(|| self.list.iter().position(same))
+    }
+
+    /// Who within `scope` claims all that the canonical pattern `id` of the hypothesis at `own` claims.
+    pub fn who_claims(
+        &self,
+        workspace: &Workspace<'d>,
+        id: PatternId,
+        own: Place,
+        scope: Scope,
+    ) -> Claim {
+        let owners = self.owners.get_or_init(|| self.index(workspace));
+        let Some(frame) = super::classes::frame_of(workspace, id) else { return Claim::Unknown };
+        let mut is_known = true;
+        for other in owners.claims.candidates(&frame) {
+            let Some(owner) = owners.find(other, own, scope) else { continue };
+            match workspace.is_within(id, other) {
+                Some(true) => return Claim::All(owner.place, other),
+                Some(false) => {}
+                None => is_known = false,
+            }
+        }
+        if is_known { Claim::Nobody } else { Claim::Unknown }
+    }
+
+    /// Whether the canonical pattern `id` of the hypothesis at `own` claims all that some canonical
+    /// pattern within `scope` claims; `None` where that is not known.
+    pub fn claims_some(
+        &self,
+        workspace: &Workspace<'d>,
+        id: PatternId,
+        own: Place,
+        scope: Scope,
+    ) -> Option<bool> {
+        let owners = self.owners.get_or_init(|| self.index(workspace));
+        let lines = self.lines.get_or_init(|| Lines::new(workspace, owners));
+        let mut is_known = true;
+        for other in lines.with_text_of(workspace, id) {
+            if !owners.find(other, own, scope).is_some_and(|owner| owner.is_canonical) {
+                continue;
+            }
+            match workspace.is_within(other, id) {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => is_known = false,
+            }
+        }
+        is_known.then_some(false)
+    }
+
+    fn index(&self, workspace: &Workspace<'d>) -> Owners<'d> {
+        let mut of: AHashMap<PatternId, Vec<Owner>> = AHashMap::new();
+        let mut order = Vec::new();
+        for (place, hypothesis) in workspace.hypotheses() {
+            let Some(family) = self.of(place) else { continue };
+            for (number, slot) in hypothesis.slots().enumerate() {
+                let is_canonical = number == 0 && hypothesis.canonical.is_some();
+                let owners = of.entry(slot.pattern).or_insert_with(|| {
+                    order.push(slot.pattern);
+                    Vec::new()
+                });
+                // The registers of a family need not follow each other, but mostly do.
+                match owners.iter_mut().rev().find(|owner| owner.family == family) {
+                    Some(owner) if is_canonical && !owner.is_canonical => {
+                        *owner = Owner { family, place, is_canonical };
+                    }
+                    Some(_) => {}
+                    None => owners.push(Owner { family, place, is_canonical }),
+                }
+            }
+        }
+        let claims = Claims::new(workspace.patterns, order.iter().copied());
+        Owners { claims, of, order }
+    }
+}
+
+impl Owners<'_> {
+    /// Who has a pattern within a scope; not `own` itself.
+    fn find(&self, id: PatternId, own: Place, scope: Scope) -> Option<Owner> {
+        let owners = self.of.get(&id)?;
+        owners.iter().find(|owner| scope.has(owner.family) && owner.place != own).copied()
+    }
+}
+
+impl Lines {
+    fn new(workspace: &Workspace<'_>, owners: &Owners<'_>) -> Self {
+        let mut lines = Self::default();
+        for &id in &owners.order {
+            let is_canonical = |owners: &Vec<Owner>| owners.iter().any(|owner| owner.is_canonical);
+            if owners.of.get(&id).is_some_and(is_canonical)
+                && let Some(frame) = super::classes::frame_of(workspace, id)
+            {
+                lines.starts.push((lines.frames.len(), id));
+                lines.frames.push_str(&frame);
+                lines.frames.push('\n');
+            }
+        }
+        lines
+    }
+
+    /// The canonical patterns of which the frame has a text that `id` requires: all of them, where it
+    /// requires none that is known.
+    fn with_text_of(&self, workspace: &Workspace<'_>, id: PatternId) -> Vec<PatternId> {
+        let pattern = workspace.patterns.get(id);
+        let texts = if pattern.is_literal() {
+            vec![pattern.text().to_owned()]
+        } else {
+            pattern.ast().map(required).unwrap_or_default()
+        };
+        let mut found = Vec::new();
+        for text in texts.iter().filter(|text| !text.is_empty()) {
+            for hit in memchr::memmem::find_iter(self.frames.as_bytes(), text.as_bytes()) {
+                let line = self.starts.partition_point(|&(start, _)| start <= hit);
+                found.extend(line.checked_sub(1).and_then(|line| self.starts.get(line)));
+            }
+        }
+        if texts.iter().all(String::is_empty) {
+            found.extend(&self.starts);
+        }
+        found.dedup();
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+}
+
+impl Workspace<'_> {
+    /// Whether all that `a` claims `b` claims too; `None` where it is not known.
+    pub fn is_within(&self, a: PatternId, b: PatternId) -> Option<bool> {
+        if a == b {
+            return Some(true);
+        }
+        let (first, second) = (self.patterns.get(a), self.patterns.get(b));
+        if first.is_literal() && second.is_literal() {
+            return Some(first.text().contains(second.text()));
+        }
+        match self.compiled(a)?.within(self.compiled(b)?) {
+            Answer::Yes => Some(true),
+            Answer::No(_) => Some(false),
+            Answer::Undecided(_) => None,
+        }
+    }
+}
+
+/// Two hypotheses of two families whose canonical patterns are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// The later one.
+    pub later: Place,
+    /// The earlier one.
+    pub earlier: Place,
+    /// Whether a link of either says so.
+    pub is_declared: bool,
+}
+
+/// All such pairs.
+#[derive(Debug, Default)]
+pub struct Pairs {
+    /// In order.
+    pub list: Vec<Pair>,
+    /// Hypotheses with more undeclared counterparts before them than are listed.
+    pub crowded: AHashSet<Place>,
+}
+
+impl Pairs {
+    pub(super) fn new(workspace: &Workspace<'_>) -> Self {
+        let families = workspace.families();
+        let mut pairs = Self::default();
+        if families.list.len() < 2 {
+            return pairs;
+        }
+        let classes = workspace.classes();
+        let class = |place: Place| {
+            let id = workspace.at(place).1.canonical.as_ref()?.pattern;
+            // One that CPython refuses claims nothing that is known.
+            workspace.patterns.get(id).python_fault().is_none().then(|| classes.of(id))
+        };
+        // Who says something of whom; and who says of a family what cannot be right, which is
+        // reported as that.
+        let mut linked: AHashSet<(Place, Place)> = AHashSet::new();
+        let mut settled: AHashSet<(Place, usize)> = AHashSet::new();
+        for (place, hypothesis) in workspace.hypotheses() {
+            for link in &hypothesis.links {
+                let Some(family) = families.find(link.family.value()) else { continue };
+                if link.is_null {
+                    settled.insert((place, family));
+                }
+                for id in &link.ids {
+                    match families.get(family).find(workspace, id.value()) {
+                        Some(other) if class(other).is_some() && class(other) == class(place) => {
+                            linked.insert((place.max(other), place.min(other)));
+                        }
+                        _ => {
+                            settled.insert((place, family));
+                        }
+                    }
+                }
+            }
+        }
+        let across = |a: Place, b: Place| families.of(a) != families.of(b);
+        pairs.list.extend(
+            linked.iter().filter(|&&(a, b)| across(a, b)).map(|&(later, earlier)| Pair {
+                later,
+                earlier,
+                is_declared: true,
+            }),
+        );
+
+        let mut groups: AHashMap<PatternId, Vec<Place>> = AHashMap::new();
+        let mut counts = vec![0_u32; workspace.patterns.len()];
+        let of_families = || {
+            let all = workspace.hypotheses().map(|(place, _)| place);
+            let known = all.filter(|&place| families.of(place).is_some());
+            known.filter_map(|place| Some((class(place)?, place)))
+        };
+        for (class, _) in of_families() {
+            counts[class.0 as usize] += 1;
+        }
+        for (class, place) in of_families() {
+            if counts[class.0 as usize] > 1 {
+                groups.entry(class).or_default().push(place);
+            }
+        }
+        for group in groups.into_values() {
+            pairs.undeclared(families, &group, &linked, &settled);
+        }
+        pairs.list.sort_unstable();
+        pairs
+    }
+
+    /// Adds the pairs of a group of equal patterns that no link declares.
+    fn undeclared(
+        &mut self,
+        families: &Families<'_>,
+        group: &[Place],
+        linked: &AHashSet<(Place, Place)>,
+        settled: &AHashSet<(Place, usize)>,
+    ) {
+        // By family, each in order.
+        let mut before: Vec<(usize, Vec<Place>)> = Vec::new();
+        let mut positions: AHashMap<usize, usize> = AHashMap::new();
+        for &later in group {
+            let Some(own) = families.of(later) else { continue };
+            let (mut found, mut looked_at) = (0, 0);
+            'families: for (family, earlier) in &before {
+                if *family == own || settled.contains(&(later, *family)) {
+                    continue;
+                }
+                for &earlier in earlier {
+                    if linked.contains(&(later, earlier)) {
+                        continue;
+                    }
+                    if found == MOST_PARTNERS || looked_at == MOST_LOOKED_AT {
+                        self.crowded.insert(later);
+                        break 'families;
+                    }
+                    looked_at += 1;
+                    if !settled.contains(&(earlier, own)) {
+                        found += 1;
+                        self.list.push(Pair { later, earlier, is_declared: false });
+                    }
+                }
+            }
+            let position = *positions.entry(own).or_insert_with(|| {
+                before.push((own, Vec::new()));
+                before.len() - 1
+            });
+            before[position].1.push(later);
+        }
+    }
+}
+
+impl<'d> Family<'d> {
+    /// The hypothesis of that id. `workspace` is the one that the family is of.
+    pub fn find(&self, workspace: &Workspace<'d>, id: &str) -> Option<Place> {
+        let ids = self.ids.get_or_init(|| {
+            let mut ids = AHashMap::new();
+            for &entry in &self.entries {
+                let hypotheses = &workspace.entries[entry].register.hypotheses;
+                for (hypothesis, it) in hypotheses.iter().enumerate() {
+                    if let Some(id) = it.id() {
+                        ids.entry(id).or_insert(Place { entry, hypothesis });
+                    }
+                }
+            }
+            ids
+        });
+        ids.get(id).copied()
+    }
+}
