@@ -69,7 +69,9 @@ impl Way {
     /// The function that it names: what stands behind the last `::`, `.` or space. Empty where nothing does.
     fn name(&self) -> &str {
         let is_part_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-        let mut names = self.0.split([GAP, '.', ' ']).flat_map(|part| part.split("::"));
+        // The hash of a Rust symbol is no name.
+        let text = self.0.strip_suffix("::h\0").unwrap_or(&self.0);
+        let mut names = text.split([GAP, '.', ' ']).flat_map(|part| part.split("::"));
         let mut last = "";
         for name in names.by_ref() {
             let name = name.trim_matches(|c| !is_part_of_name(c)).trim_matches(':');
