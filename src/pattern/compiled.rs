@@ -51,6 +51,7 @@ const IS_SPECIAL: [bool; 256] = {
 pub struct Pattern<'t> {
     text: &'t str,
     versions: Versions,
+    is_literal: bool,
     ast: OnceLock<Result<Box<Ast>, Box<PatternError>>>,
     rust: OnceLock<Result<Box<fancy_regex::Regex>, Box<RustError>>>,
 }
@@ -59,7 +60,8 @@ impl<'t> Pattern<'t> {
     /// The pattern of that text, decoded.
     pub fn new(text: &'t str, consumer: Consumer) -> Self {
         let versions = consumer.versions();
-        Self { text, versions, ast: OnceLock::new(), rust: OnceLock::new() }
+        let is_literal = text.bytes().all(|byte| !IS_SPECIAL[usize::from(byte)]);
+        Self { text, versions, is_literal, ast: OnceLock::new(), rust: OnceLock::new() }
     }
 
     /// The decoded pattern.
@@ -69,7 +71,7 @@ impl<'t> Pattern<'t> {
 
     /// Whether each of its characters stands for itself, without flags, in every dialect.
     pub fn is_literal(&self) -> bool {
-        self.text.bytes().all(|byte| !IS_SPECIAL[usize::from(byte)])
+        self.is_literal
     }
 
     /// Its syntax tree.
