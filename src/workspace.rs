@@ -232,7 +232,7 @@ impl<'d> Workspace<'d> {
         let outline = self.outlines.get(id.0 as usize)?.get_or_init(look).as_deref()?;
         Some(match outline.plain() {
             Some(text) => Member::Text(text),
-            None => Member::Other(outline, self.compiled(id)?),
+            None => Member::Other(outline),
         })
     }
 }

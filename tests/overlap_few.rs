@@ -32,11 +32,11 @@ fn compare(texts: &[String]) {
     let members: Vec<Member<'_>> = (0..asts.len())
         .map(|at| match outlines[at].plain() {
             Some(text) => Member::Text(text),
-            None => Member::Other(&outlines[at], &compiled[at]),
+            None => Member::Other(&outlines[at]),
         })
         .collect();
     for wanted in [Wanted::Relation, Wanted::Inclusion] {
-        let found = few(&members, &|_, _| wanted);
+        let found = few(&members, &|at| compiled.get(at), &|_, _| wanted);
         let mut seen: Vec<(usize, usize, Kind)> =
             found.findings.into_iter().map(|f| (f.a, f.b, f.relation.kind)).collect();
         let ask: fn(&Compiled<'_>, &Compiled<'_>) -> Relation =

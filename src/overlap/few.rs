@@ -4,27 +4,34 @@
 //! are decided here. For a pair with another pattern a necessary condition is looked at, and where it
 //! holds, an [`Index`](super::Index) has to decide.
 //!
-//! Uses `features`, `index`, and what the relation is made of.
+//! Uses `features`, `index`, `pattern`, and what the relation is made of.
 
 use super::features::{self, Branch, Piece};
 use super::index::{of_texts, qualifies};
 use super::matcher::Outcome;
 use super::{Compiled, Finding, Kind, Relation, Sample, Wanted};
 use crate::pattern::ast::Ast;
+use crate::pattern::required::member;
 
 /// What is plain to see of a pattern.
 #[derive(Debug)]
 pub struct Outline {
     plain: Option<String>,
     branches: Option<Vec<Branch>>,
+    /// A frame that it claims, where one is plain to see.
+    frame: Option<String>,
 }
 
 impl Outline {
     /// Looks at a pattern.
     pub fn new(ast: &Ast) -> Self {
         let plain = features::plain_text(&ast.root);
-        let branches = if plain.is_some() { None } else { features::branches(&ast.root) };
-        Self { plain, branches }
+        if plain.is_some() {
+            return Self { plain, branches: None, frame: None };
+        }
+        let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
+        let frame = member(ast).filter(|(text, certain)| *certain && is_frame(text));
+        Self { plain, branches: features::branches(&ast.root), frame: frame.map(|(text, _)| text) }
     }
 
     /// The text that the pattern is, if it is nothing else.
@@ -39,7 +46,7 @@ pub enum Member<'a> {
     /// It is nothing but this text, without a control character.
     Text(&'a str),
     /// It is something else.
-    Other(&'a Outline, &'a Compiled<'a>),
+    Other(&'a Outline),
 }
 
 /// What was found among a few patterns.
@@ -51,8 +58,16 @@ pub struct Few {
     pub open: Vec<(usize, usize)>,
 }
 
+/// What makes a pattern ready for questions, by its index; `None` if that cannot be done. Not cheap.
+type Compile<'w, 'a> = &'w dyn Fn(usize) -> Option<&'w Compiled<'a>>;
+
 /// Looks at all pairs in which something is `wanted`, which is asked with the lower index first. Quadratic.
-pub fn few(members: &[Member<'_>], wanted: &dyn Fn(usize, usize) -> Wanted) -> Few {
+/// `compile` is asked only where it is not plain to see that a pair has nothing in common.
+pub fn few(
+    members: &[Member<'_>],
+    compile: Compile<'_, '_>,
+    wanted: &dyn Fn(usize, usize) -> Wanted,
+) -> Few {
     let letters: Vec<u64> = members.iter().map(|member| pairs_of_letters(*member)).collect();
     let mut found = Few::default();
     for (b, &second) in members.iter().enumerate() {
@@ -75,8 +90,8 @@ pub fn few(members: &[Member<'_>], wanted: &dyn Fn(usize, usize) -> Wanted) -> F
                         found.findings.push(Finding { a, b, relation });
                     }
                 }
-            } else if may_include(first, second)
-                || may_include(second, first)
+            } else if may_include((a, first), (b, second), compile)
+                || may_include((b, second), (a, first), compile)
                 || (wanted == Wanted::Relation && may_share(first, second))
             {
                 found.open.push((a, b));
@@ -110,29 +125,39 @@ fn laid(first: &str, second: &str) -> bool {
     })
 }
 
-/// Whether all that the first claims the second may claim too.
-fn may_include(narrower: Member<'_>, broader: Member<'_>) -> bool {
-    let sample = match narrower {
-        Member::Text(text) => text,
-        Member::Other(_, compiled) => match compiled.sample() {
-            Sample::Frame(text) => text,
-            Sample::None => return false,
-            Sample::Undecided(_) => return true,
-        },
-    };
-    match broader {
-        Member::Text(text) => sample.contains(text),
-        Member::Other(outline, compiled) => {
+/// Whether all that the first claims the second may claim too. Both with their indices.
+fn may_include(
+    (narrower_at, narrower): (usize, Member<'_>),
+    (broader_at, broader): (usize, Member<'_>),
+    compile: Compile<'_, '_>,
+) -> bool {
+    let may_claim = |frame: &str| match broader {
+        Member::Text(text) => frame.contains(text),
+        Member::Other(outline) => {
             let spelled = |branch: &Branch| {
                 branch.iter().all(|piece| match piece {
-                    Piece::Run(text) => sample.contains(text.as_str()),
+                    Piece::Run(text) => frame.contains(text.as_str()),
                     Piece::Gap => true,
                 })
             };
             outline.branches.as_ref().is_none_or(|branches| branches.iter().any(spelled))
-                && compiled.matcher().search(sample) != Outcome::None
         }
-    }
+    };
+    let frame = match narrower {
+        Member::Text(text) => text,
+        Member::Other(Outline { frame: Some(frame), .. }) => frame,
+        Member::Other(_) => match compile(narrower_at).map(Compiled::sample) {
+            Some(Sample::Frame(frame)) => frame,
+            Some(Sample::None) => return false,
+            Some(Sample::Undecided(_)) | None => return true,
+        },
+    };
+    may_claim(frame)
+        && match broader {
+            Member::Text(_) => true,
+            Member::Other(_) => compile(broader_at)
+                .is_none_or(|broader| broader.matcher().search(frame) != Outcome::None),
+        }
 }
 
 /// Whether two patterns may overlap in part.
@@ -145,7 +170,7 @@ fn may_share(a: Member<'_>, b: Member<'_>) -> bool {
 fn runs<'a>(member: Member<'a>) -> Option<Vec<&'a str>> {
     match member {
         Member::Text(text) => Some(vec![text]),
-        Member::Other(outline, _) => {
+        Member::Other(outline) => {
             let pieces = outline.branches.as_ref()?.iter().flatten();
             let run = |piece: &'a Piece| match piece {
                 Piece::Run(text) => Some(text.as_str()),

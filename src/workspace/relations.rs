@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use ahash::AHashMap;
 
 use super::Workspace;
-use crate::overlap::{Answer, Budget, Finding, Index, Kind, Member, Reason, Relation, Wanted, few};
+use crate::overlap::{
+    Answer, Budget, Compiled, Finding, Index, Kind, Member, Reason, Relation, Wanted, few,
+};
 use crate::register::{PatternId, Register};
 
 /// Up to how many patterns are looked at pair by pair.
@@ -72,6 +74,13 @@ impl Uses {
     }
 }
 
+/// Whether a pattern claims every frame.
+fn claims_everything(workspace: &Workspace<'_>, id: PatternId) -> bool {
+    let has_all = |compiled: &Compiled<'_>| compiled.claims_everything() == Answer::Yes;
+    let is_literal = workspace.patterns.get(id).is_literal();
+    !is_literal && workspace.compiled(id).is_some_and(has_all)
+}
+
 /// Whether two lists in order have a number in common.
 fn meet(a: &[usize], b: &[usize]) -> bool {
     let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
@@ -89,11 +98,8 @@ impl Relations {
                 return Some(number);
             }
             let pattern = workspace.patterns.get(id);
-            let is_left_out = !pattern.is_literal()
-                && workspace
-                    .compiled(id)
-                    .is_none_or(|compiled| compiled.claims_everything() == Answer::Yes);
-            if is_left_out {
+            // The empty pattern claims every frame, and is cheap to tell from the others.
+            if pattern.text().is_empty() || (!pattern.is_literal() && pattern.ast().is_err()) {
                 return None;
             }
             numbers.insert(id, ids.len());
@@ -119,7 +125,8 @@ impl Relations {
         if ids.len() <= FEW {
             relations.look_at_few(&ids, &uses, workspace);
         } else {
-            let all: Vec<usize> = (0..ids.len()).collect();
+            let is_wanted = |number: &usize| !claims_everything(workspace, ids[*number]);
+            let all: Vec<usize> = (0..ids.len()).filter(is_wanted).collect();
             let findings = relations.ask_index(&all, &ids, &mut uses, workspace, None);
             relations.take(findings);
         }
@@ -129,12 +136,15 @@ impl Relations {
     /// All pairs of a few patterns, one by one.
     fn look_at_few(&mut self, ids: &[PatternId], uses: &[Uses], workspace: &Workspace<'_>) {
         let members: Vec<Member<'_>> = ids.iter().filter_map(|&id| workspace.member(id)).collect();
-        let found = few(&members, &|a, b| uses[a].wanted(&uses[b]));
+        let found = few(&members, &|number| workspace.compiled(ids[number]), &|a, b| {
+            uses[a].wanted(&uses[b])
+        });
         let mut findings = found.findings;
         if !found.open.is_empty() {
             let mut involved: Vec<usize> = found.open.iter().flat_map(|&(a, b)| [a, b]).collect();
             involved.sort_unstable();
             involved.dedup();
+            involved.retain(|&number| !claims_everything(workspace, ids[number]));
             let mut theirs: Vec<Uses> = uses.to_vec();
             let open = Some(found.open.as_slice());
             findings.append(&mut self.ask_index(&involved, ids, &mut theirs, workspace, open));
