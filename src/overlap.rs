@@ -74,6 +74,7 @@ mod index;
 mod landmark;
 pub mod matcher;
 mod program;
+mod reach;
 mod search;
 mod shared;
 mod texts;

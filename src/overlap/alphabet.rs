@@ -27,7 +27,7 @@ const MAX_COMPARED: usize = 20_000_000;
 const ASCII: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.-<>$ ()[]{},;&*=+@#!?/|'\"%^~`\\";
 
 /// The symbol of `_`.
-const UNDERSCORE: u8 = 62;
+pub(crate) const UNDERSCORE: u8 = 62;
 
 /// The number of symbols that stand for one ASCII character each.
 const ASCII_COUNT: usize = 95;
@@ -62,6 +62,26 @@ impl Mask {
         Self([a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]])
     }
 
+    /// The symbols that the other lacks.
+    pub(crate) fn without(self, other: Self) -> Self {
+        let (a, b) = (self.0, other.0);
+        Self([a[0] & !b[0], a[1] & !b[1], a[2] & !b[2], a[3] & !b[3]])
+    }
+
+    /// Whether it has none.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == [0; 4]
+    }
+
+    /// Its most readable symbol alone.
+    pub(crate) fn first(self) -> Self {
+        let mut first = Self::default();
+        if let Some(symbol) = self.iter().next() {
+            first.add(usize::from(symbol));
+        }
+        first
+    }
+
     /// Its symbols, the most readable first.
     pub(crate) fn iter(self) -> impl Iterator<Item = Symbol> {
         self.0.into_iter().enumerate().flat_map(|(i, mut word)| {
@@ -74,6 +94,52 @@ impl Mask {
                 Some((i * 64) as u8 + bit as u8)
             })
         })
+    }
+}
+
+/// `_` alone.
+pub(crate) fn underscore() -> Mask {
+    let mut underscore = Mask::default();
+    underscore.add(usize::from(UNDERSCORE));
+    underscore
+}
+
+/// Symbols divided into classes that are alike in all that was asked of them so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Division(Vec<Mask>);
+
+impl Division {
+    /// How many classes are worth telling apart.
+    const MOST: usize = 32;
+
+    /// All in one class.
+    pub(crate) fn start(&mut self, all: Mask) {
+        self.0.clear();
+        self.0.push(all);
+    }
+
+    /// The classes of another division, as far as they lie in `all`.
+    pub(crate) fn copy(&mut self, other: &Self, all: Mask) {
+        self.0.clear();
+        self.0.extend(other.0.iter().map(|class| class.and(all)).filter(|class| !class.is_empty()));
+    }
+
+    /// Tells those in `mask` from the others; false if there are too many classes.
+    pub(crate) fn split(&mut self, mask: Mask) -> bool {
+        for at in 0..self.0.len() {
+            let Some(class) = self.0.get_mut(at) else { break };
+            let (inside, outside) = (class.and(mask), class.without(mask));
+            if !inside.is_empty() && !outside.is_empty() {
+                *class = inside;
+                self.0.push(outside);
+            }
+        }
+        self.0.len() <= Self::MOST
+    }
+
+    /// The most readable symbol of each class.
+    pub(crate) fn firsts(&self) -> Mask {
+        self.0.iter().fold(Mask::default(), |all, class| all.or(class.first()))
     }
 }
 
@@ -245,6 +311,18 @@ impl Alphabet {
             }
         }
         Some(Self { chars, live, word, ascii_word, masks })
+    }
+
+    /// Tells symbols apart as [`super::walk::prev_of`] does.
+    pub(crate) fn split_kinds(&self, division: &mut Division) {
+        division.split(underscore());
+        division.split(self.word);
+        division.split(self.ascii_word);
+    }
+
+    /// The symbols that stand for word characters.
+    pub(crate) fn words(&self) -> Mask {
+        self.word
     }
 
     /// The symbols of a set of one side, 0 or 1.
