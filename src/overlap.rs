@@ -91,7 +91,7 @@ use alphabet::Alphabet;
 use charset::CharSet;
 use fuel::Fuel;
 use landmark::Identifiers;
-use matcher::{Match, Matcher, Outcome};
+use matcher::{Lead, Match, Matcher, Outcome};
 use program::{Program, Side};
 use search::Found;
 
@@ -100,6 +100,9 @@ const LANDMARK: u8 = 3;
 
 /// How many characters of a piece of an identifier must be shared.
 const PIECE: u8 = 4;
+
+/// After how many steps not all matches are asked for any more.
+const MANY_STEPS: u32 = 4_000;
 
 /// How much work one question may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -303,16 +306,35 @@ impl<'a> Compiled<'a> {
 
     /// What the matcher finds in a text, paid from `fuel`; with none left it gives up.
     fn search(&self, text: &[char], fuel: &Fuel) -> Outcome {
-        let (outcome, steps) = self.matcher().search_within(text, fuel.steps(matcher::MAX_STEPS));
+        let most = fuel.steps(matcher::MAX_STEPS);
+        let (outcome, steps) = self.matcher().search_within(text, most, Lead::Full);
         fuel.spend_steps(steps);
         outcome
     }
 
-    /// [`Matcher::all_matches`], paid from `fuel`.
-    fn all_matches(&self, text: &[char], fuel: &Fuel) -> Option<Vec<Match>> {
-        let (found, steps) = self.matcher().matches_within(text, fuel.steps(matcher::MAX_STEPS));
+    /// Whether the matcher finds something in a text, paid from `fuel`; `None` if it gives up.
+    fn claims(&self, text: &[char], fuel: &Fuel) -> Option<bool> {
+        let most = fuel.steps(matcher::MAX_STEPS);
+        let (outcome, steps) = self.matcher().search_within(text, most, Lead::None);
         fuel.spend_steps(steps);
-        found
+        match outcome {
+            Outcome::Match(..) => Some(true),
+            Outcome::None => Some(false),
+            Outcome::GaveUp => None,
+        }
+    }
+
+    /// [`Matcher::all_matches`], paid from `fuel`; without those that differ only in how far a
+    /// wildcard at the start goes back if there are very many.
+    fn all_matches(&self, text: &[char], fuel: &Fuel) -> Option<Vec<Match>> {
+        for (most, lead) in [(MANY_STEPS, Lead::Full), (matcher::MAX_STEPS, Lead::Short)] {
+            let (found, steps) = self.matcher().matches_within(text, fuel.steps(most), lead);
+            fuel.spend_steps(steps);
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
     }
 
     /// A shortest frame that it claims.
@@ -331,9 +353,7 @@ impl<'a> Compiled<'a> {
                 return Sample::Undecided(Reason::Bound(Bound::Characters));
             };
             let (unsure, exact) = (self.unsure(), over.inexact.is_none());
-            let mut check = |text: &str| {
-                exact || matches!(self.search(&chars_of(text), fuel), Outcome::Match(..))
-            };
+            let mut check = |text: &str| exact || self.claims(&chars_of(text), fuel) == Some(true);
             match include::difference(over, None, &alphabet, fuel, &unsure, &mut check) {
                 Found::Yes(text) => Sample::Frame(text),
                 Found::No => Sample::None,
@@ -359,7 +379,7 @@ impl<'a> Compiled<'a> {
         };
         let fuel = Fuel::new(self.budget.states);
         let mut check =
-            |text: &str| self.is_exact() || self.search(&chars_of(text), &fuel) == Outcome::None;
+            |text: &str| self.is_exact() || self.claims(&chars_of(text), &fuel) == Some(false);
         answer(self.search_outside(&all, &fuel, &mut check))
     }
 
@@ -381,7 +401,7 @@ impl<'a> Compiled<'a> {
         // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the
         // other lacks.
         match self.sample_within(fuel) {
-            Sample::Frame(text) if other.search(&chars_of(text), fuel) == Outcome::None => {
+            Sample::Frame(text) if other.claims(&chars_of(text), fuel) == Some(false) => {
                 return Answer::No(text.clone());
             }
             Sample::None => return Answer::Yes,
@@ -391,8 +411,7 @@ impl<'a> Compiled<'a> {
         let mut check = |text: &str| {
             exact || {
                 let text = chars_of(text);
-                matches!(self.search(&text, fuel), Outcome::Match(..))
-                    && other.search(&text, fuel) == Outcome::None
+                self.claims(&text, fuel) == Some(true) && other.claims(&text, fuel) == Some(false)
             }
         };
         answer(other.search_outside(over, fuel, &mut check))
@@ -728,7 +747,7 @@ fn separate(
     let mut longer = frame.get(..at + common)?.to_vec();
     longer.extend([':', ':']);
     longer.extend_from_slice(frame.get(at..)?);
-    if !matches!(pattern.search(&longer, fuel), Outcome::Match(..)) {
+    if pattern.claims(&longer, fuel) != Some(true) {
         return None;
     }
     let pair = partial_matches(a, b, &longer, fuel)?;

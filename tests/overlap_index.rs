@@ -6,7 +6,7 @@ mod frame_patterns;
 
 use frame_patterns::{Rng, frame_patterns};
 use reglint::overlap::matcher::{Matcher, Outcome};
-use reglint::overlap::{Budget, Compiled, Finding, Kind, pairs, relate};
+use reglint::overlap::{Budget, Compiled, Finding, Index, Kind, Pairs, pairs, relate};
 use reglint::pattern::{Ast, Versions, is_word, parse};
 
 fn asts(patterns: &[String]) -> Vec<Ast> {
@@ -136,6 +136,26 @@ fn a_pattern_at_odds_with_many_is_one_crowd() {
     assert_eq!(crowds.len(), 1);
     assert_eq!((crowds[0].pattern, crowds[0].findings.len()), (200, 200));
     assert_eq!(alone.len(), 1);
+}
+
+/// What a run finds does not depend on the number of threads, where the budget of the run is met
+/// neither.
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let mut rng = Rng(5);
+    let mut lists = vec![frame_patterns(3_000, 11), crowded(&mut rng, 80)];
+    // None of these pairs can be decided with what is left for it.
+    lists.push((0..120).map(|i| format!("(?:a|b)*a[ab]{{{}}}x_{i}$", 40 + i % 50)).collect());
+    for list in &lists {
+        let asts = asts(list);
+        let all: Vec<&Ast> = asts.iter().collect();
+        let find = |threads| Index::new(&all, Budget::default()).with_threads(threads).pairs();
+        let alone: Pairs = find(1);
+        for threads in [2, 3, 8] {
+            assert_eq!(find(threads), alone);
+        }
+        assert!(!alone.findings.is_empty());
+    }
 }
 
 /// A file of the public rule sets, where the data is at hand.

@@ -212,6 +212,11 @@ impl Sets {
         Self { all: sets, masks, usual: all_usual, classes }
     }
 
+    /// How many sets there are.
+    pub(crate) fn len(&self) -> u32 {
+        self.all.len() as u32
+    }
+
     /// A set by its number.
     pub(crate) fn get(&self, number: u32) -> Option<&CharSet> {
         self.all.get(number as usize)

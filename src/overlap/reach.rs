@@ -39,7 +39,7 @@ impl Reach {
     ) -> Option<Self> {
         let until = fuel.used().saturating_add(most);
         fuel.spend((a.size() + b.size()) as usize);
-        if (a.len().saturating_mul(b.len()) / 8) > most || fuel.used() > until {
+        if (a.len().saturating_mul(b.len()) / 16) > most || fuel.used() > until {
             return None;
         }
         let sides = [Side::new(a, alphabet, 0), Side::new(b, alphabet, 1)];
@@ -88,7 +88,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn new(program: &'a Program, alphabet: &Alphabet, side: usize) -> Self {
         let masks: Vec<Mask> =
-            (0..).map_while(|set| program.sets.get(set).map(|_| alphabet.mask(side, set))).collect();
+            (0..program.sets.len()).map(|set| alphabet.mask(side, set)).collect();
         let live = alphabet.live;
         let mask = |set: u32| masks.get(set as usize).copied().unwrap_or_default().and(live);
         let words = alphabet.words();
@@ -208,7 +208,7 @@ impl Search<'_> {
         let [a, b] = &self.sides;
         let others = all(b);
         for x in all(a) {
-            self.fuel.spend(1 + others.len() / 4);
+            self.fuel.spend(1 + others.len() / 16);
             for &y in &others {
                 if a.spelled(x).and(b.spelled(y)).is_empty() {
                     continue;
@@ -217,8 +217,7 @@ impl Search<'_> {
                 let start = both & OTHER != 0;
                 let resumed = both & WORD != 0 && either & GAP != 0;
                 let piece = both & UNDERSCORE != 0;
-                let seed = ((start || resumed)
-                    && self.spell((x, y), LANDMARK, words, start))
+                let seed = ((start || resumed) && self.spell((x, y), LANDMARK, words, start))
                     || (piece && self.spell((x, y), PIECE, letters, false));
                 if seed {
                     seeds.insert((x, y));

@@ -22,7 +22,7 @@ use super::{Bound, LANDMARK, PIECE, Reason};
 const AFTER: u32 = u32::MAX - 1;
 /// At how many places to find out which of them lead to anything, and how many units of fuel that may
 /// take for each: it pays only where the search is long.
-const REACH_AT: [usize; 3] = [256, 4_096, 65_536];
+const REACH_AT: [usize; 3] = [128, 2_048, 32_768];
 const REACH_PRICE: usize = 256;
 /// How many frames are offered to `check` before the search gives up.
 const MAX_REFUSED: usize = 200;
