@@ -108,7 +108,7 @@ const MANY_STEPS: u32 = 4_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// How many states one question may visit, each as often as it is visited: places of a product,
-    /// states in the sets of the side that is made deterministic. A formula counts as 32, four
+    /// states in the sets of the side that is made deterministic. A formula counts as 32, eight
     /// steps of the matcher as one.
     pub states: usize,
 }

@@ -32,6 +32,12 @@ pub(crate) const UNDERSCORE: u8 = 62;
 /// The number of symbols that stand for one ASCII character each.
 const ASCII_COUNT: usize = 95;
 
+/// How many classes of the characters beyond ASCII are usual.
+const USUAL: usize = 8;
+
+/// The letters beyond ASCII that are one with an ASCII letter where case is ignored.
+const FOLDED: [char; 4] = ['\u{130}', '\u{131}', '\u{17F}', '\u{212A}'];
+
 /// A number of a symbol.
 pub(crate) type Symbol = u8;
 
@@ -144,11 +150,16 @@ impl Division {
 }
 
 /// The classes of the characters beyond ASCII that the usual sets (`\w`, `\d`, `\s`, `.`, negated
-/// ASCII sets) tell apart: letters, digits, spaces, and the rest.
-fn usual() -> &'static [(CharSet, char); 4] {
-    static CLASSES: OnceLock<[(CharSet, char); 4]> = OnceLock::new();
+/// ASCII sets) tell apart: letters, digits, spaces, and the rest; and one by one the four letters
+/// that are ASCII letters too where case is ignored.
+fn usual() -> &'static [(CharSet, char); USUAL] {
+    static CLASSES: OnceLock<[(CharSet, char); USUAL]> = OnceLock::new();
     CLASSES.get_or_init(|| {
-        let beyond = CharSet::new(vec![(0xA0, 0xD7FF), (0xE000, 0x10_FFFF)]);
+        let folded = |c: char| CharSet::new(vec![(c as u32, c as u32)]);
+        let all_folded = CharSet::new(FOLDED.iter().map(|&c| (c as u32, c as u32)).collect());
+        let beyond = CharSet::new(vec![(0xA0, 0xD7FF), (0xE000, 0x10_FFFF)])
+            .intersection(&all_folded.complement());
+        let [k, s, dotted, dotless] = FOLDED.map(|c| (folded(c), c));
         let (word, digit, space) = (
             perl(PerlClass::Word, false),
             perl(PerlClass::Digit, false),
@@ -159,6 +170,10 @@ fn usual() -> &'static [(CharSet, char); 4] {
             (digit.intersection(&beyond), '\u{663}'),
             (space.intersection(&beyond), '\u{2003}'),
             (word.union(space).complement().intersection(&beyond), '→'),
+            k,
+            s,
+            dotted,
+            dotless,
         ]
     })
 }
@@ -173,7 +188,7 @@ pub(crate) struct Sets {
     /// Whether the usual symbols are enough for all of the sets.
     usual: bool,
     /// For each usual symbol the class of symbols that are in the same sets.
-    classes: [u16; ASCII_COUNT + 4],
+    classes: [u16; ASCII_COUNT + USUAL],
 }
 
 impl Sets {
@@ -186,7 +201,7 @@ impl Sets {
                 let mut mask = ascii_mask(set);
                 let last = set.ranges().last().copied().unwrap_or_default();
                 if last.0 <= 0xA0 && last.1 == 0x10_FFFF {
-                    (0..4).for_each(|i| mask.add(ASCII_COUNT + i));
+                    (0..USUAL).for_each(|i| mask.add(ASCII_COUNT + i));
                 } else if last.1 > 0x9F {
                     for (i, (class, _)) in usual().iter().enumerate() {
                         let shared = class.intersection(set);
@@ -200,7 +215,7 @@ impl Sets {
                 mask
             })
             .collect();
-        let mut classes = [0; ASCII_COUNT + 4];
+        let mut classes = [0; ASCII_COUNT + USUAL];
         let mut ids = HashMap::new();
         for mask in &masks {
             ids.clear();
@@ -273,8 +288,11 @@ impl Alphabet {
         let mut masks = [a.masks.clone(), b.masks.clone()];
         if a.usual && b.usual {
             chars.extend(usual().iter().map(|&(_, c)| c));
-            word.add(ASCII_COUNT);
-            word.add(ASCII_COUNT + 1);
+            for (i, &(_, c)) in usual().iter().enumerate() {
+                if is_word(c, false) {
+                    word.add(ASCII_COUNT + i);
+                }
+            }
         } else {
             for side in &mut masks {
                 side.clear();

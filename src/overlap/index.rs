@@ -59,7 +59,7 @@ const MAX_CANDIDATES: usize = 8_000_000;
 const TOTAL: usize = 160_000_000;
 
 /// How many more for each pattern.
-const TOTAL_PER_PATTERN: usize = 4_000;
+const TOTAL_PER_PATTERN: usize = 12_000;
 
 /// The places and edges of all automata together.
 const SIZE: u64 = 4 << 20;

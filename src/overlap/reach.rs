@@ -49,7 +49,7 @@ impl Reach {
         let [a, b] = &search.sides;
         while let Some((x, y)) = waiting.pop() {
             let (from_a, from_b) = (a.before(x), b.before(y));
-            fuel.spend(1 + from_a.len() * from_b.len() / 4);
+            fuel.spend(1 + from_a.len() * from_b.len() / 8);
             if fuel.is_empty() || fuel.used() > until {
                 return None;
             }
