@@ -80,6 +80,7 @@ mod shared;
 mod texts;
 mod walk;
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -324,17 +325,30 @@ impl<'a> Compiled<'a> {
         }
     }
 
-    /// [`Matcher::all_matches`], paid from `fuel`; without those that differ only in how far a
-    /// wildcard at the start goes back if there are very many.
-    fn all_matches(&self, text: &[char], fuel: &Fuel) -> Option<Vec<Match>> {
-        for (most, lead) in [(MANY_STEPS, Lead::Full), (matcher::MAX_STEPS, Lead::Short)] {
-            let (found, steps) = self.matcher().matches_within(text, fuel.steps(most), lead);
-            fuel.spend_steps(steps);
+    /// [`Matcher::all_matches`], paid from `fuel`. If there are very many, `lead` is changed, and
+    /// from then on those are left out that differ only in how far a wildcard at the start goes
+    /// back.
+    fn all_matches(&self, text: &[char], lead: &Cell<Lead>, fuel: &Fuel) -> Option<Vec<Match>> {
+        if lead.get() == Lead::Full {
+            let found = self.matches_within(text, MANY_STEPS, Lead::Full, fuel);
             if found.is_some() {
                 return found;
             }
+            lead.set(Lead::Short);
         }
-        None
+        self.matches_within(text, matcher::MAX_STEPS, Lead::Short, fuel)
+    }
+
+    fn matches_within(
+        &self,
+        text: &[char],
+        most: u32,
+        lead: Lead,
+        fuel: &Fuel,
+    ) -> Option<Vec<Match>> {
+        let (found, steps) = self.matcher().matches_within(text, fuel.steps(most), lead);
+        fuel.spend_steps(steps);
+        found
     }
 
     /// A shortest frame that it claims.
@@ -606,6 +620,7 @@ fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind, fuel: &Fuel) -> Relati
 /// The sample with `::` where a wildcard of the pattern matched nothing between two words.
 fn readable_sample(a: &Compiled<'_>, frame: &[char], fuel: &Fuel) -> Option<Vec<char>> {
     let mut best = None;
+    let lead = Cell::new(Lead::Full);
     let mut frame = frame.to_vec();
     let mut at = 1;
     while at < frame.len() {
@@ -613,7 +628,7 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char], fuel: &Fuel) -> Option<Vec<
         if words.is_word(at - 1) && words.is_word(at) {
             let mut longer = frame.clone();
             longer.splice(at..at, [':', ':']);
-            let fits = a.all_matches(&longer, fuel)?.iter().any(|m| {
+            let fits = a.all_matches(&longer, &lead, fuel)?.iter().any(|m| {
                 let spelled = |place: usize| {
                     place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
                 };
@@ -645,11 +660,13 @@ fn common_witness(
     else {
         return None;
     };
+    let lead = Cell::new(Lead::Full);
     let mut best = ((a_start, a_end), (b_start, b_end));
     let overlap =
         |(a, b): ((usize, usize), (usize, usize))| a.1.min(b.1).saturating_sub(a.0.max(b.0));
     if overlap(best) < (a_end - a_start).min(b_end - b_start)
-        && let (Some(a), Some(b)) = (a.all_matches(frame, fuel), b.all_matches(frame, fuel))
+        && let (Some(a), Some(b)) =
+            (a.all_matches(frame, &lead, fuel), b.all_matches(frame, &lead, fuel))
         && a.len().saturating_mul(b.len()) <= 1_000_000
     {
         for a in &a {
@@ -676,13 +693,11 @@ fn partial_matches(
     a: &Compiled<'_>,
     b: &Compiled<'_>,
     frame: &[char],
+    lead: &Cell<Lead>,
     fuel: &Fuel,
 ) -> Option<(Match, Match)> {
-    let (a, b) = (a.all_matches(frame, fuel)?, b.all_matches(frame, fuel)?);
-    fuel.spend(a.len().saturating_mul(b.len()) / 8);
-    if fuel.is_empty() {
-        return None;
-    }
+    let (a, b) = (a.all_matches(frame, lead, fuel)?, b.all_matches(frame, lead, fuel)?);
+    fuel.spend(a.len().saturating_mul(b.len()) / 64);
     let words = Identifiers::new(frame);
     let mut best: Option<(&Match, &Match)> = None;
     let size = |(a, b): (&Match, &Match)| {
@@ -691,7 +706,17 @@ fn partial_matches(
     };
     for a in &a {
         for b in &b {
-            if best.is_none_or(|best| size((a, b)) > size(best)) && words.overlap(a, b) {
+            if best.is_some_and(|best| size((a, b)) <= size(best))
+                || a.end.min(b.end) <= a.start.max(b.start)
+            {
+                continue;
+            }
+            // It looks at each character in common a few times.
+            fuel.spend(1 + (a.end.min(b.end) - a.start.max(b.start)) / 4);
+            if fuel.is_empty() {
+                return None;
+            }
+            if words.overlap(a, b) {
                 best = Some((a, b));
             }
         }
@@ -702,13 +727,14 @@ fn partial_matches(
 /// Confirms that two patterns overlap in part on a frame, and makes it readable.
 fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str, fuel: &Fuel) -> Option<Witness> {
     let mut frame = chars_of(text);
-    let mut best = partial_matches(a, b, &frame, fuel)?;
+    let lead = Cell::new(Lead::Full);
+    let mut best = partial_matches(a, b, &frame, &lead, fuel)?;
     // Only the match that begins first has text before the shared one.
     let earlier = if best.0.start < best.1.start { a } else { b };
     if earlier.has_wildcard() {
         let mut at = best.0.start.min(best.1.start) + 1;
         while at <= best.0.start.max(best.1.start) {
-            match separate((a, b), &frame, &best, at, fuel) {
+            match separate((a, b), &frame, &best, at, (&lead, fuel)) {
                 Some((longer, pair)) => {
                     (frame, best) = (longer, pair);
                     at += 3;
@@ -730,7 +756,7 @@ fn separate(
     frame: &[char],
     best: &(Match, Match),
     at: usize,
-    fuel: &Fuel,
+    (lead, fuel): (&Cell<Lead>, &Fuel),
 ) -> Option<(Vec<char>, (Match, Match))> {
     let words = Identifiers::new(frame);
     if !(words.is_word(at - 1) && words.is_word(at)) {
@@ -750,7 +776,7 @@ fn separate(
     if pattern.claims(&longer, fuel) != Some(true) {
         return None;
     }
-    let pair = partial_matches(a, b, &longer, fuel)?;
+    let pair = partial_matches(a, b, &longer, lead, fuel)?;
     let spelled = |m: &Match, place: usize| {
         place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
     };
