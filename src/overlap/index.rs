@@ -56,7 +56,7 @@ const MAX_CANDIDATES: usize = 8_000_000;
 
 /// The states that all pairs together may visit, and as many again for the samples and for the
 /// candidates.
-const TOTAL: usize = 160_000_000;
+const TOTAL: usize = 240_000_000;
 
 /// How many more for each pattern.
 const TOTAL_PER_PATTERN: usize = 12_000;
@@ -306,6 +306,14 @@ impl<'a> Index<'a> {
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// Lets all pairs together visit so many states.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_total(mut self, states: usize) -> Self {
+        self.total = states;
         self
     }
 
