@@ -74,11 +74,13 @@ mod index;
 mod landmark;
 pub mod matcher;
 mod program;
+mod reach;
 mod search;
 mod shared;
 mod texts;
 mod walk;
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -90,7 +92,7 @@ use alphabet::Alphabet;
 use charset::CharSet;
 use fuel::Fuel;
 use landmark::Identifiers;
-use matcher::{Match, Matcher, Outcome};
+use matcher::{Lead, Match, Matcher, Outcome};
 use program::{Program, Side};
 use search::Found;
 
@@ -100,11 +102,14 @@ const LANDMARK: u8 = 3;
 /// How many characters of a piece of an identifier must be shared.
 const PIECE: u8 = 4;
 
+/// After how many steps not all matches are asked for any more.
+const MANY_STEPS: u32 = 4_000;
+
 /// How much work one question may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// How many states one question may visit, each as often as it is visited: places of a product,
-    /// states in the sets of the side that is made deterministic. A formula counts as 32, four
+    /// states in the sets of the side that is made deterministic. A formula counts as 32, eight
     /// steps of the matcher as one.
     pub states: usize,
 }
@@ -302,14 +307,46 @@ impl<'a> Compiled<'a> {
 
     /// What the matcher finds in a text, paid from `fuel`; with none left it gives up.
     fn search(&self, text: &[char], fuel: &Fuel) -> Outcome {
-        let (outcome, steps) = self.matcher().search_within(text, fuel.steps(matcher::MAX_STEPS));
+        let most = fuel.steps(matcher::MAX_STEPS);
+        let (outcome, steps) = self.matcher().search_within(text, most, Lead::Full);
         fuel.spend_steps(steps);
         outcome
     }
 
-    /// [`Matcher::all_matches`], paid from `fuel`.
-    fn all_matches(&self, text: &[char], fuel: &Fuel) -> Option<Vec<Match>> {
-        let (found, steps) = self.matcher().matches_within(text, fuel.steps(matcher::MAX_STEPS));
+    /// Whether the matcher finds something in a text, paid from `fuel`; `None` if it gives up.
+    fn claims(&self, text: &[char], fuel: &Fuel) -> Option<bool> {
+        let most = fuel.steps(matcher::MAX_STEPS);
+        let (outcome, steps) = self.matcher().search_within(text, most, Lead::None);
+        fuel.spend_steps(steps);
+        match outcome {
+            Outcome::Match(..) => Some(true),
+            Outcome::None => Some(false),
+            Outcome::GaveUp => None,
+        }
+    }
+
+    /// [`Matcher::all_matches`], paid from `fuel`. If there are very many, `lead` is changed, and
+    /// from then on those are left out that differ only in how far a wildcard at the start goes
+    /// back.
+    fn all_matches(&self, text: &[char], lead: &Cell<Lead>, fuel: &Fuel) -> Option<Vec<Match>> {
+        if lead.get() == Lead::Full {
+            let found = self.matches_within(text, MANY_STEPS, Lead::Full, fuel);
+            if found.is_some() {
+                return found;
+            }
+            lead.set(Lead::Short);
+        }
+        self.matches_within(text, matcher::MAX_STEPS, Lead::Short, fuel)
+    }
+
+    fn matches_within(
+        &self,
+        text: &[char],
+        most: u32,
+        lead: Lead,
+        fuel: &Fuel,
+    ) -> Option<Vec<Match>> {
+        let (found, steps) = self.matcher().matches_within(text, fuel.steps(most), lead);
         fuel.spend_steps(steps);
         found
     }
@@ -330,9 +367,7 @@ impl<'a> Compiled<'a> {
                 return Sample::Undecided(Reason::Bound(Bound::Characters));
             };
             let (unsure, exact) = (self.unsure(), over.inexact.is_none());
-            let mut check = |text: &str| {
-                exact || matches!(self.search(&chars_of(text), fuel), Outcome::Match(..))
-            };
+            let mut check = |text: &str| exact || self.claims(&chars_of(text), fuel) == Some(true);
             match include::difference(over, None, &alphabet, fuel, &unsure, &mut check) {
                 Found::Yes(text) => Sample::Frame(text),
                 Found::No => Sample::None,
@@ -358,7 +393,7 @@ impl<'a> Compiled<'a> {
         };
         let fuel = Fuel::new(self.budget.states);
         let mut check =
-            |text: &str| self.is_exact() || self.search(&chars_of(text), &fuel) == Outcome::None;
+            |text: &str| self.is_exact() || self.claims(&chars_of(text), &fuel) == Some(false);
         answer(self.search_outside(&all, &fuel, &mut check))
     }
 
@@ -380,7 +415,7 @@ impl<'a> Compiled<'a> {
         // Most patterns are refuted by one frame; a shortest of all is a shortest of those that the
         // other lacks.
         match self.sample_within(fuel) {
-            Sample::Frame(text) if other.search(&chars_of(text), fuel) == Outcome::None => {
+            Sample::Frame(text) if other.claims(&chars_of(text), fuel) == Some(false) => {
                 return Answer::No(text.clone());
             }
             Sample::None => return Answer::Yes,
@@ -390,8 +425,7 @@ impl<'a> Compiled<'a> {
         let mut check = |text: &str| {
             exact || {
                 let text = chars_of(text);
-                matches!(self.search(&text, fuel), Outcome::Match(..))
-                    && other.search(&text, fuel) == Outcome::None
+                self.claims(&text, fuel) == Some(true) && other.claims(&text, fuel) == Some(false)
             }
         };
         answer(other.search_outside(over, fuel, &mut check))
@@ -586,6 +620,7 @@ fn common(a: &Compiled<'_>, b: &Compiled<'_>, kind: Kind, fuel: &Fuel) -> Relati
 /// The sample with `::` where a wildcard of the pattern matched nothing between two words.
 fn readable_sample(a: &Compiled<'_>, frame: &[char], fuel: &Fuel) -> Option<Vec<char>> {
     let mut best = None;
+    let lead = Cell::new(Lead::Full);
     let mut frame = frame.to_vec();
     let mut at = 1;
     while at < frame.len() {
@@ -593,7 +628,7 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char], fuel: &Fuel) -> Option<Vec<
         if words.is_word(at - 1) && words.is_word(at) {
             let mut longer = frame.clone();
             longer.splice(at..at, [':', ':']);
-            let fits = a.all_matches(&longer, fuel)?.iter().any(|m| {
+            let fits = a.all_matches(&longer, &lead, fuel)?.iter().any(|m| {
                 let spelled = |place: usize| {
                     place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
                 };
@@ -625,11 +660,13 @@ fn common_witness(
     else {
         return None;
     };
+    let lead = Cell::new(Lead::Full);
     let mut best = ((a_start, a_end), (b_start, b_end));
     let overlap =
         |(a, b): ((usize, usize), (usize, usize))| a.1.min(b.1).saturating_sub(a.0.max(b.0));
     if overlap(best) < (a_end - a_start).min(b_end - b_start)
-        && let (Some(a), Some(b)) = (a.all_matches(frame, fuel), b.all_matches(frame, fuel))
+        && let (Some(a), Some(b)) =
+            (a.all_matches(frame, &lead, fuel), b.all_matches(frame, &lead, fuel))
         && a.len().saturating_mul(b.len()) <= 1_000_000
     {
         for a in &a {
@@ -656,13 +693,11 @@ fn partial_matches(
     a: &Compiled<'_>,
     b: &Compiled<'_>,
     frame: &[char],
+    lead: &Cell<Lead>,
     fuel: &Fuel,
 ) -> Option<(Match, Match)> {
-    let (a, b) = (a.all_matches(frame, fuel)?, b.all_matches(frame, fuel)?);
-    fuel.spend(a.len().saturating_mul(b.len()) / 8);
-    if fuel.is_empty() {
-        return None;
-    }
+    let (a, b) = (a.all_matches(frame, lead, fuel)?, b.all_matches(frame, lead, fuel)?);
+    fuel.spend(a.len().saturating_mul(b.len()) / 64);
     let words = Identifiers::new(frame);
     let mut best: Option<(&Match, &Match)> = None;
     let size = |(a, b): (&Match, &Match)| {
@@ -671,7 +706,17 @@ fn partial_matches(
     };
     for a in &a {
         for b in &b {
-            if best.is_none_or(|best| size((a, b)) > size(best)) && words.overlap(a, b) {
+            if best.is_some_and(|best| size((a, b)) <= size(best))
+                || a.end.min(b.end) <= a.start.max(b.start)
+            {
+                continue;
+            }
+            // It looks at each character in common a few times.
+            fuel.spend(1 + (a.end.min(b.end) - a.start.max(b.start)) / 4);
+            if fuel.is_empty() {
+                return None;
+            }
+            if words.overlap(a, b) {
                 best = Some((a, b));
             }
         }
@@ -682,13 +727,14 @@ fn partial_matches(
 /// Confirms that two patterns overlap in part on a frame, and makes it readable.
 fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str, fuel: &Fuel) -> Option<Witness> {
     let mut frame = chars_of(text);
-    let mut best = partial_matches(a, b, &frame, fuel)?;
+    let lead = Cell::new(Lead::Full);
+    let mut best = partial_matches(a, b, &frame, &lead, fuel)?;
     // Only the match that begins first has text before the shared one.
     let earlier = if best.0.start < best.1.start { a } else { b };
     if earlier.has_wildcard() {
         let mut at = best.0.start.min(best.1.start) + 1;
         while at <= best.0.start.max(best.1.start) {
-            match separate((a, b), &frame, &best, at, fuel) {
+            match separate((a, b), &frame, &best, at, (&lead, fuel)) {
                 Some((longer, pair)) => {
                     (frame, best) = (longer, pair);
                     at += 3;
@@ -710,7 +756,7 @@ fn separate(
     frame: &[char],
     best: &(Match, Match),
     at: usize,
-    fuel: &Fuel,
+    (lead, fuel): (&Cell<Lead>, &Fuel),
 ) -> Option<(Vec<char>, (Match, Match))> {
     let words = Identifiers::new(frame);
     if !(words.is_word(at - 1) && words.is_word(at)) {
@@ -727,10 +773,10 @@ fn separate(
     let mut longer = frame.get(..at + common)?.to_vec();
     longer.extend([':', ':']);
     longer.extend_from_slice(frame.get(at..)?);
-    if !matches!(pattern.search(&longer, fuel), Outcome::Match(..)) {
+    if pattern.claims(&longer, fuel) != Some(true) {
         return None;
     }
-    let pair = partial_matches(a, b, &longer, fuel)?;
+    let pair = partial_matches(a, b, &longer, lead, fuel)?;
     let spelled = |m: &Match, place: usize| {
         place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
     };

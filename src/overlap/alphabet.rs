@@ -27,10 +27,16 @@ const MAX_COMPARED: usize = 20_000_000;
 const ASCII: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.-<>$ ()[]{},;&*=+@#!?/|'\"%^~`\\";
 
 /// The symbol of `_`.
-const UNDERSCORE: u8 = 62;
+pub(crate) const UNDERSCORE: u8 = 62;
 
 /// The number of symbols that stand for one ASCII character each.
 const ASCII_COUNT: usize = 95;
+
+/// How many classes of the characters beyond ASCII are usual.
+const USUAL: usize = 8;
+
+/// The letters beyond ASCII that are one with an ASCII letter where case is ignored.
+const FOLDED: [char; 4] = ['\u{130}', '\u{131}', '\u{17F}', '\u{212A}'];
 
 /// A number of a symbol.
 pub(crate) type Symbol = u8;
@@ -62,6 +68,26 @@ impl Mask {
         Self([a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]])
     }
 
+    /// The symbols that the other lacks.
+    pub(crate) fn without(self, other: Self) -> Self {
+        let (a, b) = (self.0, other.0);
+        Self([a[0] & !b[0], a[1] & !b[1], a[2] & !b[2], a[3] & !b[3]])
+    }
+
+    /// Whether it has none.
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == [0; 4]
+    }
+
+    /// Its most readable symbol alone.
+    pub(crate) fn first(self) -> Self {
+        let mut first = Self::default();
+        if let Some(symbol) = self.iter().next() {
+            first.add(usize::from(symbol));
+        }
+        first
+    }
+
     /// Its symbols, the most readable first.
     pub(crate) fn iter(self) -> impl Iterator<Item = Symbol> {
         self.0.into_iter().enumerate().flat_map(|(i, mut word)| {
@@ -77,12 +103,63 @@ impl Mask {
     }
 }
 
+/// `_` alone.
+pub(crate) fn underscore() -> Mask {
+    let mut underscore = Mask::default();
+    underscore.add(usize::from(UNDERSCORE));
+    underscore
+}
+
+/// Symbols divided into classes that are alike in all that was asked of them so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Division(Vec<Mask>);
+
+impl Division {
+    /// How many classes are worth telling apart.
+    const MOST: usize = 32;
+
+    /// All in one class.
+    pub(crate) fn start(&mut self, all: Mask) {
+        self.0.clear();
+        self.0.push(all);
+    }
+
+    /// The classes of another division, as far as they lie in `all`.
+    pub(crate) fn copy(&mut self, other: &Self, all: Mask) {
+        self.0.clear();
+        self.0.extend(other.0.iter().map(|class| class.and(all)).filter(|class| !class.is_empty()));
+    }
+
+    /// Tells those in `mask` from the others; false if there are too many classes.
+    pub(crate) fn split(&mut self, mask: Mask) -> bool {
+        for at in 0..self.0.len() {
+            let Some(class) = self.0.get_mut(at) else { break };
+            let (inside, outside) = (class.and(mask), class.without(mask));
+            if !inside.is_empty() && !outside.is_empty() {
+                *class = inside;
+                self.0.push(outside);
+            }
+        }
+        self.0.len() <= Self::MOST
+    }
+
+    /// The most readable symbol of each class.
+    pub(crate) fn firsts(&self) -> Mask {
+        self.0.iter().fold(Mask::default(), |all, class| all.or(class.first()))
+    }
+}
+
 /// The classes of the characters beyond ASCII that the usual sets (`\w`, `\d`, `\s`, `.`, negated
-/// ASCII sets) tell apart: letters, digits, spaces, and the rest.
-fn usual() -> &'static [(CharSet, char); 4] {
-    static CLASSES: OnceLock<[(CharSet, char); 4]> = OnceLock::new();
+/// ASCII sets) tell apart: letters, digits, spaces, and the rest; and one by one the four letters
+/// that are ASCII letters too where case is ignored.
+fn usual() -> &'static [(CharSet, char); USUAL] {
+    static CLASSES: OnceLock<[(CharSet, char); USUAL]> = OnceLock::new();
     CLASSES.get_or_init(|| {
-        let beyond = CharSet::new(vec![(0xA0, 0xD7FF), (0xE000, 0x10_FFFF)]);
+        let folded = |c: char| CharSet::new(vec![(c as u32, c as u32)]);
+        let all_folded = CharSet::new(FOLDED.iter().map(|&c| (c as u32, c as u32)).collect());
+        let beyond = CharSet::new(vec![(0xA0, 0xD7FF), (0xE000, 0x10_FFFF)])
+            .intersection(&all_folded.complement());
+        let [k, s, dotted, dotless] = FOLDED.map(|c| (folded(c), c));
         let (word, digit, space) = (
             perl(PerlClass::Word, false),
             perl(PerlClass::Digit, false),
@@ -93,6 +170,10 @@ fn usual() -> &'static [(CharSet, char); 4] {
             (digit.intersection(&beyond), '\u{663}'),
             (space.intersection(&beyond), '\u{2003}'),
             (word.union(space).complement().intersection(&beyond), '→'),
+            k,
+            s,
+            dotted,
+            dotless,
         ]
     })
 }
@@ -107,7 +188,7 @@ pub(crate) struct Sets {
     /// Whether the usual symbols are enough for all of the sets.
     usual: bool,
     /// For each usual symbol the class of symbols that are in the same sets.
-    classes: [u16; ASCII_COUNT + 4],
+    classes: [u16; ASCII_COUNT + USUAL],
 }
 
 impl Sets {
@@ -120,7 +201,7 @@ impl Sets {
                 let mut mask = ascii_mask(set);
                 let last = set.ranges().last().copied().unwrap_or_default();
                 if last.0 <= 0xA0 && last.1 == 0x10_FFFF {
-                    (0..4).for_each(|i| mask.add(ASCII_COUNT + i));
+                    (0..USUAL).for_each(|i| mask.add(ASCII_COUNT + i));
                 } else if last.1 > 0x9F {
                     for (i, (class, _)) in usual().iter().enumerate() {
                         let shared = class.intersection(set);
@@ -134,7 +215,7 @@ impl Sets {
                 mask
             })
             .collect();
-        let mut classes = [0; ASCII_COUNT + 4];
+        let mut classes = [0; ASCII_COUNT + USUAL];
         let mut ids = HashMap::new();
         for mask in &masks {
             ids.clear();
@@ -144,6 +225,11 @@ impl Sets {
             }
         }
         Self { all: sets, masks, usual: all_usual, classes }
+    }
+
+    /// How many sets there are.
+    pub(crate) fn len(&self) -> u32 {
+        self.all.len() as u32
     }
 
     /// A set by its number.
@@ -202,8 +288,11 @@ impl Alphabet {
         let mut masks = [a.masks.clone(), b.masks.clone()];
         if a.usual && b.usual {
             chars.extend(usual().iter().map(|&(_, c)| c));
-            word.add(ASCII_COUNT);
-            word.add(ASCII_COUNT + 1);
+            for (i, &(_, c)) in usual().iter().enumerate() {
+                if is_word(c, false) {
+                    word.add(ASCII_COUNT + i);
+                }
+            }
         } else {
             for side in &mut masks {
                 side.clear();
@@ -245,6 +334,18 @@ impl Alphabet {
             }
         }
         Some(Self { chars, live, word, ascii_word, masks })
+    }
+
+    /// Tells symbols apart as [`super::walk::prev_of`] does.
+    pub(crate) fn split_kinds(&self, division: &mut Division) {
+        division.split(underscore());
+        division.split(self.word);
+        division.split(self.ascii_word);
+    }
+
+    /// The symbols that stand for word characters.
+    pub(crate) fn words(&self) -> Mask {
+        self.word
     }
 
     /// The symbols of a set of one side, 0 or 1.

@@ -14,7 +14,7 @@
 
 use std::rc::Rc;
 
-use super::alphabet::{Alphabet, Mask};
+use super::alphabet::{Alphabet, Division, Mask};
 use super::fuel::Fuel;
 use super::guard::Guard;
 use super::hash::Map;
@@ -48,6 +48,8 @@ struct Deterministic<'a> {
     sets: Vec<Rc<Threads>>,
     numbers: Map<Rc<Threads>, u32>,
     steps: Map<(u32, Place), Option<(u32, Context)>>,
+    /// For a set how it tells symbols apart; `None` where that is not known.
+    divisions: Map<u32, Option<Rc<Division>>>,
 }
 
 impl<'a> Deterministic<'a> {
@@ -58,7 +60,28 @@ impl<'a> Deterministic<'a> {
             sets: vec![empty.clone()],
             numbers: Map::from_iter([(empty, 0)]),
             steps: Map::default(),
+            divisions: Map::default(),
         }
+    }
+
+    /// How a set tells the symbols apart, their kinds aside; `None` where that takes more than
+    /// looking at its edges.
+    fn division(&mut self, set: u32, live: Mask) -> Option<Rc<Division>> {
+        if let Some(known) = self.divisions.get(&set) {
+            return known.clone();
+        }
+        let mut division = Division::default();
+        division.start(live);
+        let threads = self.sets.get(set as usize).cloned().unwrap_or_default();
+        self.walker.fuel.spend(threads.len() / 4);
+        let walker = &self.walker;
+        let enough = walker.split(walker.program.start, &mut division)
+            && threads.iter().all(|&(state, guard)| {
+                guard == Guard::TRUE && state != MATCH && walker.split(state, &mut division)
+            });
+        let known = enough.then(|| Rc::new(division));
+        self.divisions.insert(set, known.clone());
+        known
     }
 
     /// The set after the next character, or at the frame's end; `None` once B claims the frame.
@@ -164,6 +187,8 @@ pub(crate) fn difference(
     };
     let mut frontier = Frontier::new(first, exact);
     let mut next: Vec<(u32, Guard)> = Vec::new();
+    let mut division = Division::default();
+    let blind = a.ignores_left() && b.is_none_or(Program::ignores_left);
     while let Some((number, node)) = frontier.pop() {
         if let Some(bound) = bound(&left, right.as_ref()) {
             return Found::Unknown(bound);
@@ -184,7 +209,16 @@ pub(crate) fn difference(
                 return Found::Unknown(unsure.clone());
             }
         }
-        for symbol in symbols(&left, node, alphabet, skip_before && number == 0).iter() {
+        let mut symbols = symbols(&left, node, alphabet, skip_before && number == 0);
+        if exact {
+            symbols = representatives(
+                (&left, right.as_mut()),
+                (node, blind),
+                (alphabet, symbols),
+                &mut division,
+            );
+        }
+        for symbol in symbols.iter() {
             let place = Place { prev: node.prev, context: node.context, next: Some(symbol) };
             next.clear();
             fuel.spend(1);
@@ -206,7 +240,8 @@ pub(crate) fn difference(
                 }
             };
             let context = left.next_context(place);
-            let prev = prev_of(alphabet, symbol);
+            // Where nothing asks for it the kind of the character makes no difference.
+            let prev = if blind { 0 } else { prev_of(alphabet, symbol) };
             for &(state, guard) in &next {
                 let node = Node { prev, state, guard, context, others, other_context };
                 if exact
@@ -292,6 +327,35 @@ fn symbols(walker: &Walker<'_>, node: Node, alphabet: &Alphabet, begins: bool) -
         all = all.or(walker.mask(edge));
     }
     all.and(alphabet.live)
+}
+
+/// Of the symbols that lead to the same places only the most readable one. `blind` says that the
+/// kinds of the characters make no difference.
+fn representatives(
+    (left, right): (&Walker<'_>, Option<&mut Deterministic<'_>>),
+    (node, blind): (Node, bool),
+    (alphabet, symbols): (&Alphabet, Mask),
+    division: &mut Division,
+) -> Mask {
+    let simple = node.guard == Guard::TRUE && !symbols.without(symbols.first()).is_empty();
+    if !simple {
+        return symbols;
+    }
+    if let Some(right) = right {
+        let Some(known) = right.division(node.others, alphabet.live) else { return symbols };
+        division.copy(&known, symbols);
+    } else {
+        division.start(symbols);
+    }
+    if !blind {
+        alphabet.split_kinds(division);
+    }
+    let enough = match node.state {
+        DONE => left.program.behinds.is_empty(),
+        BEFORE => left.split(left.program.start, division),
+        state => left.split(state, division),
+    };
+    if enough { division.firsts() } else { symbols }
 }
 
 /// Where A can be after the next character.

@@ -24,11 +24,11 @@
 //! # What a run may cost
 //! One pair may visit as many states as its [`Budget`] says; all pairs together no more than a
 //! fixed number and some for each pattern. The pairs are taken in rounds: in the first each may
-//! visit few states, and those that need more come again in the next, with a hundred times as many.
-//! A round is cut into waves of a fixed number of pairs; what a wave has used is known when the
-//! next begins, and the pairs of a wave share what is left evenly. So the outcome depends neither
-//! on the machine nor on the number or the order of its threads, and a few hard pairs do not keep
-//! the others from being decided. Automata, samples and the search for candidates have budgets of
+//! visit few states, and those that need more come again in the next, with many times as many. A
+//! round is cut into waves of a fixed number of pairs; what a wave has used is known when the next
+//! begins, and a pair may use a few times its even share of what is left. So the outcome depends
+//! neither on the machine nor on the number or the order of its threads, and some hard pairs do not
+//! keep the others from being decided. Automata, samples and the search for candidates have budgets of
 //! their own in the same way, spent in the order of the patterns.
 //!
 //! Uses `features`, `texts`, `fuel`, and what the relation is made of.
@@ -42,7 +42,7 @@ use super::features::{self, Branch, Piece};
 use super::fuel::Fuel;
 use super::hash::Map;
 use super::landmark::Identifiers;
-use super::matcher::{MAX_STEPS, Match, Outcome};
+use super::matcher::Match;
 use super::program::{MATCH, Program};
 use super::texts::Texts;
 use super::{
@@ -56,10 +56,10 @@ const MAX_CANDIDATES: usize = 8_000_000;
 
 /// The states that all pairs together may visit, and as many again for the samples and for the
 /// candidates.
-const TOTAL: usize = 160_000_000;
+const TOTAL: usize = 240_000_000;
 
 /// How many more for each pattern.
-const TOTAL_PER_PATTERN: usize = 4_000;
+const TOTAL_PER_PATTERN: usize = 12_000;
 
 /// The places and edges of all automata together.
 const SIZE: u64 = 4 << 20;
@@ -68,10 +68,13 @@ const SIZE: u64 = 4 << 20;
 const SIZE_PER_PATTERN: u64 = 256;
 
 /// The states that a pair may visit in each round but the last.
-const ROUNDS: [usize; 2] = [1 << 12, 1 << 19];
+const ROUNDS: [usize; 3] = [1 << 13, 1 << 16, 1 << 20];
 
-/// How many pairs share what is left evenly.
-const WAVE: usize = 16_384;
+/// How many pairs are taken at a time, in the first round and later.
+const WAVES: [usize; 2] = [16_384, 512];
+
+/// How much more than an even share of what is left a pair may visit: most need less.
+const UNEVEN: usize = 8;
 
 /// How many pairs a thread takes at a time: few, because one may cost as much as a thousand others.
 const PART: usize = 256;
@@ -231,6 +234,8 @@ pub struct Index<'a> {
     unknown: Vec<(usize, Reason)>,
     /// The states that all pairs together may visit.
     total: usize,
+    /// By how many threads the pairs are decided.
+    threads: usize,
 }
 
 impl<'a> Index<'a> {
@@ -291,7 +296,25 @@ impl<'a> Index<'a> {
         }
         let mut same: Vec<Vec<usize>> = groups.into_values().collect();
         same.sort_unstable();
-        Self { budget, entries, same, live, unknown, total }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { budget, entries, same, live, unknown, total, threads }
+    }
+
+    /// Lets so many threads decide the pairs, not as many as the machine has cores. What is found
+    /// does not depend on it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Lets all pairs together visit so many states.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_total(mut self, states: usize) -> Self {
+        self.total = states;
+        self
     }
 
     fn compiled(&self, at: u32) -> Option<&Compiled<'a>> {
@@ -362,8 +385,11 @@ impl<'a> Index<'a> {
             let most = ROUNDS.get(round).copied().unwrap_or(usize::MAX).min(self.budget.states);
             let last = most == self.budget.states;
             let mut again = Vec::new();
-            for wave in pending.chunks(WAVE) {
-                let share = (left / wave.len()).min(most);
+            let mut to_come = pending.len();
+            for wave in pending.chunks(WAVES[round.min(1)]) {
+                let even = left / to_come.max(1);
+                let share = even.saturating_mul(UNEVEN).min(left / wave.len()).min(most);
+                to_come -= wave.len();
                 let decided = self.decide_wave(wave, share, wanted);
                 for (&(a, b), Decided { relation, used, cut }) in wave.iter().zip(decided) {
                     left -= used.min(left);
@@ -394,13 +420,12 @@ impl<'a> Index<'a> {
         (findings, left_out)
     }
 
-    /// The relations of pairs that may visit `share` states each, by as many threads as the machine
-    /// has cores.
+    /// The relations of pairs that may visit `share` states each.
     fn decide_wave(&self, wave: &[(u32, u32)], share: usize, wanted: Want<'_>) -> Vec<Decided> {
         let one = |&(a, b): &(u32, u32)| self.relation(a, b, share, wanted(a as usize, b as usize));
         let decide = |part: &[(u32, u32)]| -> Vec<_> { part.iter().map(one).collect() };
         let parts: Vec<&[(u32, u32)]> = wave.chunks(PART.min(wave.len().div_ceil(8))).collect();
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(parts.len());
+        let threads = self.threads.min(parts.len());
         // A thread costs as much as some hundred easy pairs.
         if threads <= 1 || (wave.len() < 4 * PART && share <= ROUNDS[0]) {
             return decide(wave);
@@ -538,12 +563,8 @@ impl<'a> Index<'a> {
                     candidates.count(b, 1);
                     continue;
                 }
-                let may_claim = |compiled: &Compiled<'_>| {
-                    let (outcome, steps) =
-                        compiled.matcher().search_within(&chars, fuel.steps(MAX_STEPS));
-                    fuel.spend_steps(steps);
-                    outcome != Outcome::None
-                };
+                let may_claim =
+                    |compiled: &Compiled<'_>| compiled.claims(&chars, &fuel) != Some(false);
                 let claims =
                     b != a && (self.plain(b).is_some() || self.compiled(b).is_some_and(may_claim));
                 if claims {

@@ -96,7 +96,22 @@ pub struct Matcher {
     registers: usize,
     /// For each group the fixed width of what it matches, once it was met.
     widths: Vec<Option<usize>>,
+    /// The registers of the loops that the pattern may begin with, and that [`Lead`] is about.
+    leading: Vec<usize>,
     too_deep: bool,
+}
+
+/// How many rounds those loops may make that a way can begin with, that need not make any, and that
+/// read one character a round which is not spelled out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lead {
+    /// As many as the pattern says.
+    Full,
+    /// At most one. What they read before that is not spelled out and ends nothing, so whether two
+    /// patterns overlap in part does not depend on it.
+    Short,
+    /// None: that a pattern claims a frame does not depend on them.
+    None,
 }
 
 impl Matcher {
@@ -109,9 +124,12 @@ impl Matcher {
             groups,
             registers: 0,
             widths: vec![None; groups],
+            leading: Vec::new(),
             too_deep: false,
         };
-        matcher.emit(&ast.root, 0);
+        let mut loops = Vec::new();
+        leading(&ast.root, 0, &mut loops);
+        matcher.emit(&ast.root, 0, &loops);
         matcher.ops.push(Op::End);
         matcher
     }
@@ -124,12 +142,12 @@ impl Matcher {
 
     /// [`Matcher::search`] in a text that is already taken apart.
     pub fn search_chars(&self, text: &[char]) -> Outcome {
-        self.search_within(text, MAX_STEPS).0
+        self.search_within(text, MAX_STEPS, Lead::Full).0
     }
 
     /// [`Matcher::search_chars`] in at most `most` steps, and how many it took.
-    pub(crate) fn search_within(&self, text: &[char], most: u32) -> (Outcome, u32) {
-        let mut machine = Machine::new(self, text, most);
+    pub(crate) fn search_within(&self, text: &[char], most: u32, lead: Lead) -> (Outcome, u32) {
+        let mut machine = Machine::new(self, text, most, lead);
         for start in 0..=text.len() {
             machine.reset();
             if let Some(end) = machine.run(0, start, &mut |_, _| true) {
@@ -145,12 +163,17 @@ impl Matcher {
     /// All ways to match anywhere in `text`, by start; `None` if there are too many or it takes too
     /// long.
     pub fn all_matches(&self, text: &[char]) -> Option<Vec<Match>> {
-        self.matches_within(text, MAX_STEPS).0
+        self.matches_within(text, MAX_STEPS, Lead::Full).0
     }
 
     /// [`Matcher::all_matches`] in at most `most` steps, and how many it took.
-    pub(crate) fn matches_within(&self, text: &[char], most: u32) -> (Option<Vec<Match>>, u32) {
-        let mut machine = Machine::new(self, text, most);
+    pub(crate) fn matches_within(
+        &self,
+        text: &[char],
+        most: u32,
+        lead: Lead,
+    ) -> (Option<Vec<Match>>, u32) {
+        let mut machine = Machine::new(self, text, most, lead);
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         let mut characters = 0;
@@ -188,7 +211,7 @@ impl Matcher {
         }
     }
 
-    fn emit(&mut self, node: &Node, depth: usize) {
+    fn emit(&mut self, node: &Node, depth: usize, loops: &[*const Node]) {
         if depth > MAX_DEPTH {
             self.too_deep = true;
             return;
@@ -206,7 +229,7 @@ impl Matcher {
             NodeKind::Look(look, body) => {
                 let width = if look.behind { width(body, &self.widths, 0) } else { Some(0) };
                 let hole = self.hole();
-                self.emit(body, depth + 1);
+                self.emit(body, depth + 1, loops);
                 self.ops.push(Op::End);
                 let next = self.ops.len();
                 // The parser lets only bodies of fixed width through; any other would match
@@ -216,24 +239,24 @@ impl Matcher {
             NodeKind::Capture(group, body) => {
                 let slot = (*group as usize).saturating_sub(1) * 2;
                 self.ops.push(Op::Save(slot));
-                self.emit(body, depth + 1);
+                self.emit(body, depth + 1, loops);
                 self.ops.push(Op::Save(slot + 1));
                 let width = width(body, &self.widths, depth);
                 if let Some(place) = self.widths.get_mut(slot / 2) {
                     *place = width;
                 }
             }
-            NodeKind::Group(body) => self.emit(body, depth + 1),
+            NodeKind::Group(body) => self.emit(body, depth + 1, loops),
             NodeKind::Atomic(body) => {
                 let hole = self.hole();
-                self.emit(body, depth + 1);
+                self.emit(body, depth + 1, loops);
                 self.ops.push(Op::End);
                 let next = self.ops.len();
                 self.fill(hole, Op::Atomic(next));
             }
             NodeKind::Repeat(repeat, body) if repeat.kind == RepeatKind::Possessive => {
                 let hole = self.hole();
-                self.emit(body, depth + 1);
+                self.emit(body, depth + 1, loops);
                 self.ops.push(Op::End);
                 let next = self.ops.len();
                 self.fill(hole, Op::Possessive { min: repeat.min, max: repeat.max, next });
@@ -241,22 +264,27 @@ impl Matcher {
             NodeKind::Repeat(repeat, body) => {
                 let register = self.registers;
                 self.registers += 1;
+                if loops.contains(&std::ptr::from_ref(node)) {
+                    self.leading.push(register);
+                }
                 self.ops.push(Op::LoopStart(register));
                 let hole = self.hole();
-                self.emit(body, depth + 1);
+                self.emit(body, depth + 1, loops);
                 self.ops.push(Op::Jump(hole));
                 let (min, max, lazy) = (repeat.min, repeat.max, repeat.kind == RepeatKind::Lazy);
                 let next = self.ops.len();
                 self.fill(hole, Op::Loop { register, min, max, lazy, body: hole + 1, next });
             }
-            NodeKind::Concat(parts) => parts.iter().for_each(|part| self.emit(part, depth + 1)),
+            NodeKind::Concat(parts) => {
+                parts.iter().for_each(|part| self.emit(part, depth + 1, loops))
+            }
             NodeKind::Alternation(parts) => {
                 let split = self.hole();
                 let mut starts = Vec::with_capacity(parts.len());
                 let mut jumps = Vec::with_capacity(parts.len());
                 for part in parts {
                     starts.push(self.ops.len());
-                    self.emit(part, depth + 1);
+                    self.emit(part, depth + 1, loops);
                     jumps.push(self.hole());
                 }
                 let next = self.ops.len();
@@ -270,15 +298,49 @@ impl Matcher {
             }
             NodeKind::Conditional(group, yes, no) => {
                 let condition = self.hole();
-                self.emit(yes, depth + 1);
+                self.emit(yes, depth + 1, loops);
                 let jump = self.hole();
                 self.fill(condition, Op::Conditional(*group, self.ops.len()));
                 if let Some(no) = no {
-                    self.emit(no, depth + 1);
+                    self.emit(no, depth + 1, loops);
                 }
                 self.fill(jump, Op::Jump(self.ops.len()));
             }
         }
+    }
+}
+
+/// The loops that [`Lead`] is about; whether the part is made of nothing else.
+fn leading(node: &Node, depth: usize, loops: &mut Vec<*const Node>) -> bool {
+    const MOST: usize = 16;
+    if depth > MAX_DEPTH || loops.len() > MOST {
+        return false;
+    }
+    match &node.kind {
+        NodeKind::Empty => true,
+        NodeKind::Group(body) => leading(body, depth + 1, loops),
+        NodeKind::Concat(parts) => parts.iter().all(|part| leading(part, depth + 1, loops)),
+        NodeKind::Alternation(parts) => {
+            for part in parts {
+                leading(part, depth + 1, loops);
+            }
+            false
+        }
+        NodeKind::Repeat(repeat, body) => {
+            let wild = match &body.kind {
+                NodeKind::Dot(_) => true,
+                NodeKind::Class(class, flags) => {
+                    charset::class(class, *flags).len() > SPELLED_CLASS
+                }
+                _ => false,
+            };
+            let is_loop = wild && repeat.min == 0 && repeat.kind != RepeatKind::Possessive;
+            if is_loop {
+                loops.push(std::ptr::from_ref(node));
+            }
+            is_loop
+        }
+        _ => false,
     }
 }
 
@@ -331,6 +393,9 @@ enum Change {
 
 struct Machine<'a> {
     matcher: &'a Matcher,
+    /// The registers of the loops that make no more than so many rounds.
+    leading: &'a [usize],
+    rounds: u32,
     text: &'a [char],
     slots: Vec<Option<usize>>,
     /// For each loop how many rounds it made, and where the last one that was not required began.
@@ -344,9 +409,17 @@ struct Machine<'a> {
 }
 
 impl<'a> Machine<'a> {
-    fn new(matcher: &'a Matcher, text: &'a [char], most: u32) -> Self {
+    fn new(matcher: &'a Matcher, text: &'a [char], most: u32, lead: Lead) -> Self {
+        let leading = matcher.leading.as_slice();
+        let (leading, rounds) = match lead {
+            Lead::Full => (&[][..], 0),
+            Lead::Short => (leading, 1),
+            Lead::None => (leading, 0),
+        };
         Self {
             matcher,
+            leading,
+            rounds,
             text,
             slots: vec![None; matcher.groups * 2],
             registers: vec![(0, usize::MAX); matcher.registers],
@@ -509,7 +582,9 @@ impl<'a> Machine<'a> {
                     self.set_register(*register, (count + 1, last));
                     return Step::To(*body, pos);
                 }
-                let more = max.is_none_or(|max| count < max) && pos != last;
+                let more = max.is_none_or(|max| count < max)
+                    && pos != last
+                    && (count < self.rounds || !self.leading.contains(register));
                 if !more {
                     return Step::To(*next, pos);
                 }

@@ -80,6 +80,13 @@ pub(crate) enum Cond {
     Behind { negated: bool, index: u32 },
 }
 
+impl Cond {
+    /// Whether it asks for more than the characters on both sides of the place.
+    pub(crate) fn looks(&self) -> bool {
+        matches!(self, Self::Ahead { .. } | Self::Behind { .. })
+    }
+}
+
 /// A step of an automaton.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edge {

@@ -9,18 +9,21 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::alphabet::{Alphabet, Mask};
+use super::alphabet::{Alphabet, Division, Mask};
 use super::fuel::Fuel;
 use super::guard::Guard;
 use super::program::{MATCH, Program};
+use super::reach::{BEFORE, Reach};
 use super::search::{Found, Frontier};
 use super::walk::{Context, Place, Prev, START, UNDERSCORE, WORD, Walker, prev_of};
 use super::{Bound, LANDMARK, PIECE, Reason};
 
-/// The match has not begun.
-const BEFORE: u32 = u32::MAX;
 /// The match has ended.
 const AFTER: u32 = u32::MAX - 1;
+/// At how many places to find out which of them lead to anything, and how many units of fuel that may
+/// take for each: it pays only where the search is long.
+const REACH_AT: [usize; 3] = [128, 2_048, 32_768];
+const REACH_PRICE: usize = 256;
 /// How many frames are offered to `check` before the search gives up.
 const MAX_REFUSED: usize = 200;
 
@@ -129,8 +132,25 @@ pub(crate) fn shared(
     let first = Node { prev: START, phase: Phase::None, a: half, b: half };
     let mut frontier = Frontier::new(first, exact);
     let (mut a_moves, mut b_moves, mut phases) = (Vec::new(), Vec::new(), Vec::new());
+    let mut division = Division::default();
     let mut refused = 0;
+    let mut reach = None;
+    let mut tries = REACH_AT.iter();
+    let mut next_try = tries.next();
     while let Some((number, node)) = frontier.pop() {
+        if let Some(&at) = next_try
+            && frontier.len() > at
+        {
+            reach = Reach::new(a, b, alphabet, fuel, at * REACH_PRICE);
+            next_try = if reach.is_some() { None } else { tries.next() };
+        }
+        let leads_on = |node: &Node| {
+            node.phase != Phase::None
+                || reach.as_ref().is_none_or(|reach| reach.has(node.a.state, node.b.state))
+        };
+        if !leads_on(&node) {
+            continue;
+        }
         if let Some(bound) = bound(&walkers) {
             return Found::Unknown(bound);
         }
@@ -150,8 +170,11 @@ pub(crate) fn shared(
                 return Found::Unknown(unsure.clone());
             }
         }
-        let symbols =
+        let mut symbols =
             symbols(&walkers[0], node.a, alphabet).and(symbols(&walkers[1], node.b, alphabet));
+        if exact {
+            symbols = representatives(&walkers, node, alphabet, symbols, &mut division);
+        }
         for symbol in symbols.iter() {
             let prev = prev_of(alphabet, symbol);
             let word = prev & WORD != 0;
@@ -188,6 +211,9 @@ pub(crate) fn shared(
                             a: settle(a_move, phase, letter),
                             b: settle(b_move, phase, letter),
                         };
+                        if !leads_on(&node) {
+                            continue;
+                        }
                         if exact && is_worse(&frontier, node, [a, b], frontier.length(number) + 1) {
                             continue;
                         }
@@ -330,6 +356,27 @@ fn symbols(walker: &Walker<'_>, half: Half, alphabet: &Alphabet) -> Mask {
         all = all.or(walker.mask(edge));
     }
     all.and(alphabet.live)
+}
+
+/// Of the symbols that lead to the same places only the most readable one.
+fn representatives(
+    walkers: &[Walker<'_>; 2],
+    node: Node,
+    alphabet: &Alphabet,
+    symbols: Mask,
+    division: &mut Division,
+) -> Mask {
+    division.start(symbols);
+    alphabet.split_kinds(division);
+    let enough = walkers.iter().zip([node.a, node.b]).all(|(walker, half)| {
+        half.guard == Guard::TRUE
+            && match half.state {
+                AFTER => walker.program.behinds.is_empty(),
+                BEFORE => walker.split(walker.program.start, division),
+                state => walker.split(state, division),
+            }
+    });
+    if enough { division.firsts() } else { symbols }
 }
 
 /// What one side can do with the next character.

@@ -12,7 +12,7 @@
 
 use std::rc::Rc;
 
-use super::alphabet::{Alphabet, Symbol};
+use super::alphabet::{Alphabet, Division, Symbol};
 use super::fuel::{FORMULA, Fuel};
 use super::guard::{Guard, Guards};
 use super::hash::Map;
@@ -110,6 +110,20 @@ impl<'a> Walker<'a> {
     /// The symbols that an edge reads.
     pub(crate) fn mask(&self, edge: &Edge) -> super::alphabet::Mask {
         self.alphabet.mask(self.side, edge.set)
+    }
+
+    /// Tells the symbols apart that lead to different places from a state without conditions, kinds
+    /// of characters ([`Alphabet::split_kinds`]) aside; false where that takes more than looking
+    /// at its edges, or is not worth it.
+    pub(crate) fn split(&self, state: u32, division: &mut Division) -> bool {
+        const MOST_EDGES: usize = 64;
+        let edges = self.program.edges(state);
+        edges.len() <= MOST_EDGES
+            && self.program.behinds.is_empty()
+            && edges.iter().all(|edge| {
+                let looks = self.program.conds(edge).iter().any(Cond::looks);
+                !looks && (edge.target == MATCH || division.split(self.mask(edge)))
+            })
     }
 
     /// Whether an edge can be taken by its character, conditions aside.

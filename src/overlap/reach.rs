@@ -1,0 +1,259 @@
+//! From which places of the product of two patterns a landmark or a piece can still come.
+//!
+//! Before anything is shared the product in `shared` may stand in any state of one pattern with any
+//! state of the other, while most of these pairs lead to nothing: where both patterns count
+//! characters, they have to count in step to spell out the same text at the end. So the pairs are
+//! walked backwards, from those at which a landmark or a piece can begin. Conditions and guards are
+//! left out, which only adds pairs. Uses `program`, `alphabet`, `fuel`, `hash`.
+
+use super::alphabet::{Alphabet, Mask};
+use super::fuel::Fuel;
+use super::hash::Set;
+use super::program::{MATCH, Program};
+use super::{LANDMARK, PIECE};
+
+/// The match has not begun.
+pub(crate) const BEFORE: u32 = u32::MAX;
+
+/// The character before a place may be none of an identifier, or there is none.
+const OTHER: u8 = 1;
+/// It may be one of an identifier.
+const WORD: u8 = 2;
+/// It may be one of an identifier that the match does not spell out.
+const GAP: u8 = 4;
+/// It may be `_`.
+const UNDERSCORE: u8 = 8;
+
+/// The pairs of states, each a state or [`BEFORE`].
+#[derive(Debug)]
+pub(crate) struct Reach(Set<(u32, u32)>);
+
+impl Reach {
+    /// Finds them; `None` where that takes more than `most` units.
+    pub(crate) fn new(
+        a: &Program,
+        b: &Program,
+        alphabet: &Alphabet,
+        fuel: &Fuel,
+        most: usize,
+    ) -> Option<Self> {
+        let until = fuel.used().saturating_add(most);
+        fuel.spend((a.size() + b.size()) as usize);
+        if (a.len().saturating_mul(b.len()) / 16) > most || fuel.used() > until {
+            return None;
+        }
+        let sides = [Side::new(a, alphabet, 0), Side::new(b, alphabet, 1)];
+        let mut search = Search { sides, alphabet, fuel, until };
+        let mut met = search.seeds()?;
+        let mut waiting: Vec<(u32, u32)> = met.iter().copied().collect();
+        let [a, b] = &search.sides;
+        while let Some((x, y)) = waiting.pop() {
+            let (from_a, from_b) = (a.before(x), b.before(y));
+            fuel.spend(1 + from_a.len() * from_b.len() / 8);
+            if fuel.is_empty() || fuel.used() > until {
+                return None;
+            }
+            for &(x, reads) in from_a {
+                for &(y, other) in from_b {
+                    if !reads.and(other).is_empty() && met.insert((x, y)) {
+                        waiting.push((x, y));
+                    }
+                }
+            }
+        }
+        Some(Self(met))
+    }
+
+    /// Whether a landmark or a piece can still come.
+    pub(crate) fn has(&self, a: u32, b: u32) -> bool {
+        self.0.contains(&(a, b))
+    }
+}
+
+/// One pattern.
+struct Side<'a> {
+    program: &'a Program,
+    masks: Vec<Mask>,
+    /// The word characters that can be spelled out next, by state.
+    spelled: Vec<Mask>,
+    /// What the character before may be, by state.
+    kinds: Vec<u8>,
+    /// For each state where the places before it are.
+    ranges: Vec<u32>,
+    sources: Vec<(u32, Mask)>,
+    /// The place before one whose match has not begun.
+    outside: [(u32, Mask); 1],
+}
+
+impl<'a> Side<'a> {
+    fn new(program: &'a Program, alphabet: &Alphabet, side: usize) -> Self {
+        let masks: Vec<Mask> =
+            (0..program.sets.len()).map(|set| alphabet.mask(side, set)).collect();
+        let live = alphabet.live;
+        let mask = |set: u32| masks.get(set as usize).copied().unwrap_or_default().and(live);
+        let words = alphabet.words();
+        let count = program.len();
+        let (mut spelled, mut kinds) = (vec![Mask::default(); count], vec![0u8; count]);
+        let mut ranges = vec![0u32; count + 2];
+        let steps = || {
+            (0..count as u32).flat_map(|state| {
+                let edges = program.edges(state).iter().filter(|edge| edge.target != MATCH);
+                edges.map(move |edge| (state, edge))
+            })
+        };
+        for (state, edge) in steps() {
+            let reads = mask(edge.set);
+            if edge.spelled
+                && let Some(spelled) = spelled.get_mut(state as usize)
+            {
+                *spelled = spelled.or(reads.and(words));
+            }
+            let mut kind = 0;
+            if !reads.without(words).is_empty() {
+                kind |= OTHER;
+            }
+            if !reads.and(words).is_empty() {
+                kind |= if edge.spelled { WORD } else { WORD | GAP };
+            }
+            if edge.spelled && reads.has(super::alphabet::UNDERSCORE) {
+                kind |= UNDERSCORE;
+            }
+            if let Some(kinds) = kinds.get_mut(edge.target as usize) {
+                *kinds |= kind;
+            }
+            if let Some(range) = ranges.get_mut(edge.target as usize + 2) {
+                *range += if state == program.start { 2 } else { 1 };
+            }
+        }
+        for at in 1..ranges.len() {
+            ranges[at] += ranges[at - 1];
+        }
+        let total = ranges.last().copied().unwrap_or_default() as usize;
+        let mut sources = vec![(0, Mask::default()); total];
+        for (state, edge) in steps() {
+            let from = [state, BEFORE];
+            for &from in from.iter().take(if state == program.start { 2 } else { 1 }) {
+                if let Some(next) = ranges.get_mut(edge.target as usize + 1)
+                    && let Some(source) = sources.get_mut(*next as usize)
+                {
+                    *source = (from, mask(edge.set));
+                    *next += 1;
+                }
+            }
+        }
+        Self { program, masks, spelled, kinds, ranges, sources, outside: [(BEFORE, live)] }
+    }
+
+    /// The places before one, with what is read in between.
+    fn before(&self, state: u32) -> &[(u32, Mask)] {
+        if state == BEFORE {
+            return &self.outside;
+        }
+        let at = |at: usize| self.ranges.get(at).copied().unwrap_or_default() as usize;
+        self.sources.get(at(state as usize)..at(state as usize + 1)).unwrap_or_default()
+    }
+
+    fn edges_state(&self, state: u32) -> u32 {
+        if state == BEFORE { self.program.start } else { state }
+    }
+
+    fn spelled(&self, state: u32) -> Mask {
+        self.spelled.get(self.edges_state(state) as usize).copied().unwrap_or_default()
+    }
+
+    fn kinds(&self, state: u32) -> u8 {
+        match state {
+            BEFORE => OTHER | WORD | UNDERSCORE,
+            state => self.kinds.get(state as usize).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The steps that spell out one of `letters`.
+    fn spelling(&self, state: u32, letters: Mask) -> impl Iterator<Item = (u32, Mask)> {
+        let edges = self.program.edges(self.edges_state(state)).iter();
+        edges.filter(|edge| edge.target != MATCH && edge.spelled).filter_map(move |edge| {
+            let reads = self.masks.get(edge.set as usize).copied().unwrap_or_default();
+            let reads = reads.and(letters);
+            (!reads.is_empty()).then_some((edge.target, reads))
+        })
+    }
+
+    /// Whether an identifier may end at a state.
+    fn may_end(&self, state: u32, words: Mask) -> bool {
+        self.program.edges(state).iter().any(|edge| {
+            let reads = self.masks.get(edge.set as usize).copied().unwrap_or_default();
+            edge.target == MATCH || !reads.without(words).is_empty()
+        })
+    }
+}
+
+struct Search<'a> {
+    sides: [Side<'a>; 2],
+    alphabet: &'a Alphabet,
+    fuel: &'a Fuel,
+    until: usize,
+}
+
+impl Search<'_> {
+    /// The pairs at which a landmark or a piece can begin.
+    fn seeds(&mut self) -> Option<Set<(u32, u32)>> {
+        let mut seeds = Set::default();
+        let words = self.alphabet.words();
+        let mut letters = words;
+        letters = letters.without(super::alphabet::underscore());
+        let all = |side: &Side<'_>| -> Vec<u32> {
+            let states = (0..side.program.len() as u32).chain([BEFORE]);
+            states.filter(|&state| !side.spelled(state).is_empty()).collect()
+        };
+        let [a, b] = &self.sides;
+        let others = all(b);
+        for x in all(a) {
+            self.fuel.spend(1 + others.len() / 16);
+            for &y in &others {
+                if a.spelled(x).and(b.spelled(y)).is_empty() {
+                    continue;
+                }
+                let (either, both) = (a.kinds(x) | b.kinds(y), a.kinds(x) & b.kinds(y));
+                let start = both & OTHER != 0;
+                let resumed = both & WORD != 0 && either & GAP != 0;
+                let piece = both & UNDERSCORE != 0;
+                let seed = ((start || resumed) && self.spell((x, y), LANDMARK, words, start))
+                    || (piece && self.spell((x, y), PIECE, letters, false));
+                if seed {
+                    seeds.insert((x, y));
+                }
+                if self.is_over() {
+                    return None;
+                }
+            }
+        }
+        Some(seeds)
+    }
+
+    fn is_over(&self) -> bool {
+        self.fuel.is_empty() || self.fuel.used() > self.until
+    }
+
+    /// Whether both can spell out `count` of the same letters, or fewer if the identifier may end
+    /// there.
+    fn spell(&self, (x, y): (u32, u32), count: u8, letters: Mask, short: bool) -> bool {
+        let [a, b] = &self.sides;
+        let words = self.alphabet.words();
+        for (next, reads) in a.spelling(x, letters) {
+            for (other, common) in b.spelling(y, letters) {
+                self.fuel.spend(1);
+                if self.is_over() {
+                    return true;
+                }
+                if reads.and(common).and(self.alphabet.live).is_empty() {
+                    continue;
+                }
+                let ends = short && a.may_end(next, words) && b.may_end(other, words);
+                if count == 1 || ends || self.spell((next, other), count - 1, letters, short) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
