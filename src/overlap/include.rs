@@ -159,6 +159,7 @@ impl<'a> Deterministic<'a> {
 /// `check` is asked about each frame found; if it refuses, the search goes on, but can no longer
 /// say that there is none: then the answer is `unsure`. Where the fuel runs out, that is not known
 /// either.
+#[allow(clippy::too_many_lines, reason = "one search; its parts share all of its state")]
 pub(crate) fn difference(
     a: &Program,
     b: Option<&Program>,

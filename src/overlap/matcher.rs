@@ -276,7 +276,9 @@ impl Matcher {
                 self.fill(hole, Op::Loop { register, min, max, lazy, body: hole + 1, next });
             }
             NodeKind::Concat(parts) => {
-                parts.iter().for_each(|part| self.emit(part, depth + 1, loops))
+                for part in parts {
+                    self.emit(part, depth + 1, loops);
+                }
             }
             NodeKind::Alternation(parts) => {
                 let split = self.hole();

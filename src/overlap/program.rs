@@ -82,7 +82,7 @@ pub(crate) enum Cond {
 
 impl Cond {
     /// Whether it asks for more than the characters on both sides of the place.
-    pub(crate) fn looks(&self) -> bool {
+    pub(crate) fn looks(self) -> bool {
         matches!(self, Self::Ahead { .. } | Self::Behind { .. })
     }
 }

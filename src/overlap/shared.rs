@@ -118,6 +118,7 @@ struct Letter {
 /// Looks for a shortest frame with a landmark or a piece that both patterns share.
 ///
 /// `check`, `unsure` and `fuel` are as in [`super::include::difference`].
+#[allow(clippy::too_many_lines, reason = "one search; its parts share all of its state")]
 pub(crate) fn shared(
     a: &Program,
     b: &Program,

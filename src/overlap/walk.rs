@@ -121,7 +121,7 @@ impl<'a> Walker<'a> {
         edges.len() <= MOST_EDGES
             && self.program.behinds.is_empty()
             && edges.iter().all(|edge| {
-                let looks = self.program.conds(edge).iter().any(Cond::looks);
+                let looks = self.program.conds(edge).iter().any(|cond| cond.looks());
                 !looks && (edge.target == MATCH || division.split(self.mask(edge)))
             })
     }
