@@ -265,19 +265,15 @@ fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
     /// From how many patterns on other threads are worth their start.
     const PER_THREAD: usize = 512;
     let patterns = workspace.patterns;
-    let wanted = |id: &PatternId| {
-        let pattern = patterns.get(*id);
-        pattern.text().is_empty() || !pattern.is_literal() || has_control(pattern.text())
-    };
     let one = |id: PatternId| {
         let found: Vec<F> = analyse(id, patterns.get(id)).into_iter().collect();
         (!found.is_empty()).then_some((id, found))
     };
-    let ids: Vec<_> = (0..patterns.len() as u32).map(PatternId).filter(wanted).collect();
+    let ids = patterns.unusual();
     let found: Vec<(PatternId, Vec<F>)> = if ids.len() < PER_THREAD {
-        ids.into_iter().filter_map(one).collect()
+        ids.iter().copied().filter_map(one).collect()
     } else {
-        ids.into_par_iter().filter_map(one).collect()
+        ids.par_iter().copied().filter_map(one).collect()
     };
     let found: AHashMap<PatternId, Vec<F>> = found.into_iter().collect();
     if found.is_empty() {
@@ -294,11 +290,6 @@ fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
             }
         }
     }
-}
-
-/// Whether `text` may have a control character; never wrong where it says no.
-fn has_control(text: &str) -> bool {
-    text.bytes().any(|byte| byte < 0x20 || byte == 0x7f || byte == 0xc2)
 }
 
 /// A pattern where it stands in a register.

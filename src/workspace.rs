@@ -241,6 +241,7 @@ impl<'d> Workspace<'d> {
 #[derive(Debug)]
 pub struct Patterns<'d> {
     list: Vec<Pattern<'d>>,
+    unusual: OnceLock<Vec<PatternId>>,
 }
 
 impl<'d> Patterns<'d> {
@@ -256,18 +257,30 @@ impl<'d> Patterns<'d> {
                 PatternId(list.len() as u32 - 1)
             });
         }
-        Self { list }
+        Self { list, unusual: OnceLock::new() }
     }
 
     /// These patterns, which need not be distinct.
     #[cfg(test)]
     fn of(list: impl IntoIterator<Item = Pattern<'d>>) -> Self {
-        Self { list: list.into_iter().collect() }
+        Self { list: list.into_iter().collect(), unusual: OnceLock::new() }
     }
 
     /// The pattern of that number.
     pub fn get(&self, id: PatternId) -> &Pattern<'d> {
         &self.list[id.0 as usize]
+    }
+
+    /// Those that are more than text that a frame can have: the others need no look.
+    pub fn unusual(&self) -> &[PatternId] {
+        self.unusual.get_or_init(|| {
+            let is_unusual = |(_, pattern): &(usize, &Pattern<'_>)| {
+                let text = pattern.text();
+                text.is_empty() || !pattern.is_literal() || may_have_control(text)
+            };
+            let list = self.list.iter().enumerate().filter(is_unusual);
+            list.map(|(number, _)| PatternId(number as u32)).collect()
+        })
     }
 
     /// How many distinct ones there are.
@@ -279,4 +292,9 @@ impl<'d> Patterns<'d> {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
+}
+
+/// Whether `text` may have a control character; never wrong where it says no.
+fn may_have_control(text: &str) -> bool {
+    text.bytes().any(|byte| byte < 0x20 || byte == 0x7f || byte == 0xc2)
 }
