@@ -84,7 +84,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::OnceLock;
 
-pub use few::{Few, Member, Outline, few};
+pub use few::{Few, Member, Outline, few, is_plainly_outside};
 pub use index::{Crowd, Finding, Index, Pairs, Want, Wanted, crowds, pairs};
 
 use crate::pattern::ast::Ast;

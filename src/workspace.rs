@@ -21,7 +21,7 @@ pub use relations::{Lie, Places, Relations};
 
 use crate::json::Document;
 use crate::overlap::matcher::Outcome;
-use crate::overlap::{Budget, Compiled, Member, Outline};
+use crate::overlap::{Budget, Compiled, Member, Outline, is_plainly_outside};
 use crate::pattern::{Consumer, Pattern};
 use crate::register::{Date, Hypothesis, PatternId, Register};
 use crate::schema::Violation;
@@ -220,6 +220,14 @@ impl<'d> Workspace<'d> {
             Some(Box::new(Compiled::new(ast, Budget::default())))
         };
         self.compiled.get(id.0 as usize)?.get_or_init(make).as_deref()
+    }
+
+    /// Whether `a` claims a frame that `b` does not, as far as that is plain to see.
+    pub fn is_plainly_outside(&self, a: PatternId, b: PatternId) -> bool {
+        match (self.member(a), self.member(b)) {
+            (Some(a), Some(b)) => is_plainly_outside(a, b),
+            _ => false,
+        }
     }
 
     /// A pattern for a look at a few of them; `None` where CPython refuses it.

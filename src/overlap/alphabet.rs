@@ -191,6 +191,9 @@ pub(crate) struct Sets {
     classes: [u16; ASCII_COUNT + USUAL],
 }
 
+/// No class yet.
+const NEW: u16 = u16::MAX;
+
 impl Sets {
     /// Prepares the sets of a pattern.
     pub(crate) fn new(sets: Vec<CharSet>) -> Self {
@@ -216,12 +219,18 @@ impl Sets {
             })
             .collect();
         let mut classes = [0; ASCII_COUNT + USUAL];
-        let mut ids = HashMap::new();
+        // By the class so far, outside of the set and in it: the class from now on.
+        let mut next = [[NEW; 2]; ASCII_COUNT + USUAL];
         for mask in &masks {
-            ids.clear();
+            next.fill([NEW; 2]);
+            let mut count = 0;
             for (symbol, class) in classes.iter_mut().enumerate() {
-                let next = ids.len() as u16;
-                *class = *ids.entry((*class, mask.has(symbol as u8))).or_insert(next);
+                let id = &mut next[usize::from(*class)][usize::from(mask.has(symbol as u8))];
+                if *id == NEW {
+                    *id = count;
+                    count += 1;
+                }
+                *class = *id;
             }
         }
         Self { all: sets, masks, usual: all_usual, classes }

@@ -125,34 +125,53 @@ fn laid(first: &str, second: &str) -> bool {
     })
 }
 
+/// Whether the first claims a frame that the second does not, as far as that is plain to see.
+pub fn is_plainly_outside(first: Member<'_>, second: Member<'_>) -> bool {
+    first.frame().is_some_and(|frame| !second.may_claim(frame))
+}
+
+impl<'a> Member<'a> {
+    /// A frame that it claims, where one is plain to see.
+    fn frame(self) -> Option<&'a str> {
+        match self {
+            Member::Text(text) => Some(text),
+            Member::Other(outline) => outline.frame.as_deref(),
+        }
+    }
+
+    /// Whether it may claim a frame: whether what it spells out is there.
+    fn may_claim(self, frame: &str) -> bool {
+        let is_spelled = |branch: &Branch| {
+            branch.iter().all(|piece| match piece {
+                Piece::Run(text) => frame.contains(text.as_str()),
+                Piece::Gap => true,
+            })
+        };
+        match self {
+            Member::Text(text) => frame.contains(text),
+            Member::Other(Outline { branches: Some(branches), .. }) => {
+                branches.iter().any(is_spelled)
+            }
+            Member::Other(_) => true,
+        }
+    }
+}
+
 /// Whether all that the first claims the second may claim too. Both with their indices.
 fn may_include(
     (narrower_at, narrower): (usize, Member<'_>),
     (broader_at, broader): (usize, Member<'_>),
     compile: Compile<'_, '_>,
 ) -> bool {
-    let may_claim = |frame: &str| match broader {
-        Member::Text(text) => frame.contains(text),
-        Member::Other(outline) => {
-            let spelled = |branch: &Branch| {
-                branch.iter().all(|piece| match piece {
-                    Piece::Run(text) => frame.contains(text.as_str()),
-                    Piece::Gap => true,
-                })
-            };
-            outline.branches.as_ref().is_none_or(|branches| branches.iter().any(spelled))
-        }
-    };
-    let frame = match narrower {
-        Member::Text(text) => text,
-        Member::Other(Outline { frame: Some(frame), .. }) => frame,
-        Member::Other(_) => match compile(narrower_at).map(Compiled::sample) {
+    let frame = match narrower.frame() {
+        Some(frame) => frame,
+        None => match compile(narrower_at).map(Compiled::sample) {
             Some(Sample::Frame(frame)) => frame,
             Some(Sample::None) => return false,
             Some(Sample::Undecided(_)) | None => return true,
         },
     };
-    may_claim(frame)
+    broader.may_claim(frame)
         && match broader {
             Member::Text(_) => true,
             Member::Other(_) => compile(broader_at)

@@ -121,6 +121,10 @@ fn without_counterpart<'a, 'd>(
             if asked > MOST_ASKED {
                 return None;
             }
+            if workspace.is_plainly_outside(own, other) || workspace.is_plainly_outside(other, own)
+            {
+                continue;
+            }
             let (first, second) = (workspace.compiled(own)?, workspace.compiled(other)?);
             match first.within(second) {
                 Answer::Yes => match second.within(first) {

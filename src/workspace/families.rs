@@ -302,6 +302,9 @@ impl Workspace<'_> {
         if first.is_literal() && second.is_literal() {
             return Some(first.text().contains(second.text()));
         }
+        if self.is_plainly_outside(a, b) {
+            return Some(false);
+        }
         match self.compiled(a)?.within(self.compiled(b)?) {
             Answer::Yes => Some(true),
             Answer::No(_) => Some(false),
