@@ -163,6 +163,10 @@ impl Run<'_> {
             .output
             .iter()
             .filter_map(|(format, path)| {
+                if is_source(path, &self.sources) {
+                    let source = io::Error::other("it is one of the files that are checked");
+                    return Some(Error::WriteFile { path: path.display().to_string(), source });
+                }
                 write_report(*format, path, report, &self.sources, options).err()
             })
             .collect();
@@ -279,6 +283,16 @@ fn would_fix(number: usize) -> String {
         1 => "would fix 1 finding".to_owned(),
         _ => format!("would fix {number} findings"),
     }
+}
+
+/// Whether a path leads to one of the files that were read.
+fn is_source(path: &Path, sources: &Sources) -> bool {
+    let Ok(path) = path.canonicalize() else { return false };
+    let name = path.file_name();
+    sources.iter().any(|(_, source)| {
+        let other = Path::new(source.path());
+        other.file_name() == name && other.canonicalize().is_ok_and(|other| other == path)
+    })
 }
 
 /// Writes a report into a file of its own, as it would be printed where no terminal is.

@@ -1,19 +1,24 @@
 //! Applies fixes until nothing changes: which ones go together, and what becomes of the sources.
 //!
-//! Uses `linter`, `report`, `fix`, `source` and `span`. In memory: `writer` puts the result on disk.
+//! Uses `linter`, `report`, `rules`, `register`, `json`, `fix`, `source` and `span`. In memory: `writer` puts
+//! the result on disk.
 //!
-//! In each round the fixes of the findings are taken in the findings' total order. One is taken whole or
-//! not at all, and only where none of its edits touches one that was taken before; what had to wait comes
+//! In each round the fixes of the findings are taken in the order of the rules and then of the findings. One
+//! is taken whole or not at all, and only where none of its edits touches one that was taken before, nor
+//! two of them change one hypothesis other than inside of a pattern: each alone may be right, and both
+//! together give a member twice. What had to wait comes
 //! in a later round, if its finding is still there. Then everything is linted again. A round after which a
 //! file no longer parses is taken back, and no fix edits that file from then on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fix::{self, Applicability, Edit, Fix};
 use crate::linter::{self, Options};
+use crate::register::Register;
 use crate::report::Report;
 use crate::source::Sources;
-use crate::span::FileId;
+use crate::span::{FileId, Span};
+use crate::{json, rules};
 
 /// So many rounds are made at most. One is enough where no fixes touch; more mean that fixes undo each
 /// other.
@@ -49,7 +54,7 @@ fn settle(
         Outcome { report, changed: BTreeMap::new(), spoiled: Vec::new(), unsettled: false };
     let mut fixed = 0;
     for _ in 0..MAX_ROUNDS {
-        let (count, edits) = select(&outcome, trust);
+        let (count, edits) = select(&outcome, sources, trust);
         if count == 0 {
             outcome.report.summary.fixed = fixed;
             return outcome;
@@ -78,7 +83,7 @@ fn settle(
             outcome.spoiled.extend(spoiled);
         }
     }
-    outcome.unsettled = select(&outcome, trust).0 > 0;
+    outcome.unsettled = select(&outcome, sources, trust).0 > 0;
     outcome.report.summary.fixed = fixed;
     // Where fixes went round in a circle, a file may be what it was.
     outcome.changed.retain(|&file, text| sources.get(file).text() != text);
@@ -89,9 +94,13 @@ fn settle(
 type Taken<'r> = BTreeMap<FileId, BTreeMap<u32, &'r Edit>>;
 
 /// The fixes of one round: how many, and their edits.
-fn select(outcome: &Outcome, trust: Applicability) -> (usize, Taken<'_>) {
+fn select<'r>(outcome: &'r Outcome, sources: &Sources, trust: Applicability) -> (usize, Taken<'r>) {
     let (mut count, mut taken) = (0, Taken::new());
-    for diagnostic in &outcome.report.diagnostics {
+    let mut parts: BTreeMap<FileId, Parts> = BTreeMap::new();
+    let mut changed = BTreeSet::new();
+    let mut found: Vec<_> = outcome.report.diagnostics.iter().collect();
+    found.sort_by_key(|diagnostic| rules::position(diagnostic.rule));
+    for diagnostic in found {
         let Some(fix) = &diagnostic.fix else { continue };
         let is_trusted =
             fix.applicability <= trust && fix.applicability != Applicability::DisplayOnly;
@@ -99,14 +108,46 @@ fn select(outcome: &Outcome, trust: Applicability) -> (usize, Taken<'_>) {
         if !is_trusted || !outcome.report.takes(fix) || fix.edits.iter().any(spoils) {
             continue;
         }
-        if fits(&taken, fix) {
+        let theirs: BTreeSet<(FileId, usize)> = fix
+            .edits
+            .iter()
+            .filter_map(|edit| {
+                let parts = parts.entry(edit.file).or_insert_with(|| Parts::of(sources, edit.file));
+                Some((edit.file, parts.hypothesis(edit.span)?))
+            })
+            .collect();
+        if fits(&taken, fix) && changed.is_disjoint(&theirs) {
             for edit in &fix.edits {
                 taken.entry(edit.file).or_default().insert(edit.span.start, edit);
             }
+            changed.extend(theirs);
             count += 1;
         }
     }
     (count, taken)
+}
+
+/// The hypotheses of a file, each with the strings of its patterns.
+struct Parts(Vec<(Span, Vec<Span>)>);
+
+impl Parts {
+    fn of(sources: &Sources, file: FileId) -> Self {
+        let document = json::parse(sources.get(file).text());
+        let register = Register::read(&document);
+        let parts = register.hypotheses.iter().map(|hypothesis| {
+            (hypothesis.span, hypothesis.slots().map(|slot| slot.text.span()).collect())
+        });
+        Self(parts.collect())
+    }
+
+    /// The number of the hypothesis that an edit changes other than inside of a pattern.
+    fn hypothesis(&self, edit: Span) -> Option<usize> {
+        let after = self.0.partition_point(|(span, _)| span.start <= edit.start);
+        let number = after.checked_sub(1)?;
+        let (span, patterns) = &self.0[number];
+        let is_inside = |pattern: &Span| pattern.start < edit.start && edit.end < pattern.end;
+        (span.contains(edit) && !patterns.iter().any(is_inside)).then_some(number)
+    }
 }
 
 /// Whether no edit of `fix` touches one that is taken: between the two at least one byte stays.

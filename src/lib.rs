@@ -55,6 +55,7 @@ use cli::{Command, Options, SchemaName};
 use console::{complain, written};
 use error::Error;
 use exit::ExitStatus;
+use output::Format;
 
 /// Runs the command line `arguments`, the program's name first, on the process's own streams.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
@@ -120,6 +121,7 @@ fn overlap(
     out: &mut dyn Write,
 ) -> Result<ExitStatus, Error> {
     let config = settings::configure(options, &settings::working_folder()?)?;
+    for_answers(options, &config)?;
     let view = console::view(options, is_terminal);
     if let [a, b] = patterns {
         let answer = query::overlap(a, b, config.consumer);
@@ -159,6 +161,7 @@ fn claims(
     }
     let folder = settings::working_folder()?;
     let config = settings::configure(options, &folder)?;
+    for_answers(options, &config)?;
     let input = input::read(&input::Request {
         paths,
         stdin_filename: options.stdin_filename.as_deref(),
@@ -175,4 +178,21 @@ fn claims(
         complain(&error);
     }
     Ok(if failed { ExitStatus::Failure } else { ExitStatus::Clean })
+}
+
+/// Refuses what makes sense for findings only: an answer is none.
+fn for_answers(options: &Options, config: &config::Config) -> Result<(), Error> {
+    // A rule that is not there is a mistake here as well.
+    settings::levels(options, config)?;
+    let message = match options.format {
+        Format::Sarif | Format::Github => format!(
+            "the format `{}` is for findings; an answer is `text`, `concise` or `json`",
+            options.format.as_str()
+        ),
+        _ if options.fix || options.diff || !options.output.is_empty() => {
+            "`--fix`, `--diff` and `--output` are for findings".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Usage { message, hint: None })
 }

@@ -43,7 +43,10 @@ pub fn overlap(a: &str, b: &str, consumer: Consumer) -> Result<Relation, Refusal
 pub fn overlaps(lines: &[Vec<u8>], consumer: Consumer) -> Vec<Result<Relation, Refusal>> {
     let answer = |line: &Vec<u8>| {
         let Ok([a, b]) = serde_json::from_slice::<[String; 2]>(line) else {
-            return Err(Refusal("a line of a batch is an array of two strings".to_owned()));
+            return Err(Refusal(
+                "a line of a batch is a JSON array of two strings, without lone surrogates"
+                    .to_owned(),
+            ));
         };
         overlap(&a, &b, consumer)
     };

@@ -95,8 +95,12 @@ fn relation_text(relation: &Relation, width: usize, out: &mut dyn Write) -> io::
         Kind::Equal => writeln!(out, "equal: each claims every frame that the other claims")?,
         Kind::AWithinB => writeln!(out, "a-within-b: B claims every frame that A claims")?,
         Kind::BWithinA => writeln!(out, "b-within-a: A claims every frame that B claims")?,
-        Kind::Partial => writeln!(out, "partial: both can claim one frame by the same text")?,
-        Kind::None => writeln!(out, "none: no frame is claimed by both by the same text")?,
+        Kind::Partial => {
+            writeln!(out, "partial: both can claim one frame by the same part of a name")?;
+        }
+        Kind::None => {
+            writeln!(out, "none: they have no part of a name in common that both spell out")?;
+        }
         Kind::Undecided(reason) => writeln!(out, "undecided: {}", escape(&reason.to_string()))?,
     }
     if let Some(witness) = &relation.witness {

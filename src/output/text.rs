@@ -40,7 +40,7 @@ pub(super) fn write(
     // codespan-reporting writes single characters.
     let mut buffer = Vec::new();
     for diagnostic in &report.diagnostics {
-        let (files, shown) = prepare(diagnostic, sources, options.width.max(MIN_WIDTH));
+        let (files, shown) = prepare(diagnostic, report, sources, options.width.max(MIN_WIDTH));
         buffer.clear();
         let emitted = if options.color {
             let mut writer = StylesWriter::new(Ansi::new(&mut buffer), &styles);
@@ -80,6 +80,7 @@ fn trim_lines(text: &mut Vec<u8>) {
 /// One finding as codespan-reporting takes it, with the files that it points into.
 fn prepare(
     diagnostic: &Diagnostic,
+    report: &Report,
     sources: &Sources,
     width: usize,
 ) -> (Views, codespan::Diagnostic<usize>) {
@@ -93,7 +94,7 @@ fn prepare(
         code: Some(diagnostic.rule.to_owned()),
         message: escape(&diagnostic.message).into_owned(),
         labels,
-        notes: notes(diagnostic, sources, width, &unseen),
+        notes: notes(diagnostic, report, sources, width, &unseen),
     };
     (Views(files), shown)
 }
@@ -298,6 +299,7 @@ impl<'a> Files<'a> for Views {
 /// The lines below the excerpts.
 fn notes(
     diagnostic: &Diagnostic,
+    report: &Report,
     sources: &Sources,
     width: usize,
     unseen: &[&Label],
@@ -323,6 +325,8 @@ fn notes(
     }
     if let Some(fix) = &diagnostic.fix {
         let trust = match fix.applicability {
+            // What stands in a file that does not parse is a guess.
+            _ if !report.takes(fix) => "by hand",
             Applicability::Safe => "safe fix",
             Applicability::Unsafe => "unsafe fix",
             Applicability::DisplayOnly => "shown only",

@@ -156,24 +156,23 @@ fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     distinct
 }
 
-/// Whether two names are of one function: equal, the one continues the other at an underscore, or they differ in
-/// digits only (`norm_f16`, `norm_f32`).
+/// Whether two names are of one function: equal, the one continues the other, or they differ in digits only
+/// (`norm_f16`, `norm_f32`). Capitals do not tell functions apart.
 fn alike(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let continues = long.strip_prefix(short).is_some_and(|rest| rest.starts_with('_'))
-        || long.strip_suffix(short).is_some_and(|rest| rest.ends_with('_'));
-    let without_digits = |name: &str| -> String {
+    let plain = |name: &str| -> String {
         let mut out = String::new();
         for c in name.chars() {
             match c {
                 '0'..='9' if out.ends_with('0') => {}
                 '0'..='9' => out.push('0'),
-                _ => out.push(c),
+                _ => out.extend(c.to_lowercase()),
             }
         }
         out
     };
-    short == long || continues || without_digits(a) == without_digits(b)
+    let (a, b) = (plain(a), plain(b));
+    let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };
+    long.starts_with(short.as_str()) || long.ends_with(short.as_str())
 }
 
 /// The outermost first alternation.
@@ -224,6 +223,9 @@ mod tests {
             "foo::(?:h[0-9a-f]{16}|$)",
             "(?:gemma|qwen)::forward::",
             "^main$|main::",
+            "(?i)foo|FOO",
+            "alloc|allocfoo",
+            "run|run2",
         ] {
             assert_eq!(names(pattern).len(), 1, "{pattern}");
         }

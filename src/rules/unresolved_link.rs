@@ -57,7 +57,10 @@ fn family_finding(
     let mut finding = findings
         .finding(message, label(entry.file, link.family.span(), "no register is of this family"))
         .with_hypothesis(hypothesis.id());
-    let others_known = known.iter().copied().filter(|&family| Some(family) != entry.family);
+    // A family that is linked to already would be a member given twice.
+    let is_linked = |name: &str| hypothesis.links.iter().any(|link| link.family.value() == name);
+    let others_known =
+        known.iter().copied().filter(|&family| Some(family) != entry.family && !is_linked(family));
     if let Some(near) = suggest::nearest(name, others_known.take(MOST_NAMES)) {
         finding = finding.with_note(suggest::did_you_mean(near)).with_fix(Fix::single(
             format!("name the family {}", quoted(near)),
@@ -95,8 +98,15 @@ fn id_findings<'d>(
         let mut finding = findings
             .finding(message, label(entry.file, id.span(), "no hypothesis of this id"))
             .with_hypothesis(hypothesis.id());
+        let is_listed = |id: &str| link.ids.iter().any(|other| other.value() == id);
         let entries = family.entries.iter().map(|&entry| &workspace.entries[entry]);
-        let ids = entries.flat_map(|entry| &entry.register.hypotheses).filter_map(Hypothesis::id);
+        let others = || entries.clone().flat_map(|entry| &entry.register.hypotheses);
+        let class = |of: &Hypothesis<'_>| Some(workspace.classes().of(of.canonical?.pattern));
+        // The one that claims the same frame is meant, however its id is spelled.
+        let same = others()
+            .filter(|other| class(hypothesis).is_some() && class(other) == class(hypothesis))
+            .find_map(|other| other.id().filter(|id| !is_listed(id)));
+        let ids = others().filter_map(Hypothesis::id).filter(|id| !is_listed(id));
         if let Some(elsewhere) = workspace.find(id.value()) {
             let (other, there) = workspace.at(elsewhere);
             let of =
@@ -106,14 +116,19 @@ fn id_findings<'d>(
                 there.name_span(),
                 format!("a hypothesis{of}"),
             ));
+        } else if let Some(same) = same {
+            finding = finding
+                .with_note(format!("{} claims the same frame", quoted(same)))
+                .with_fix(Fix::single(
+                    format!("link to {}", quoted(same)),
+                    entry.file,
+                    id.inner_span(),
+                    as_json(same),
+                    Applicability::Unsafe,
+                ));
         } else if let Some(near) = suggest::nearest(id.value(), ids.take(MOST_NAMES)) {
-            finding = finding.with_note(suggest::did_you_mean(near)).with_fix(Fix::single(
-                format!("link to {}", quoted(near)),
-                entry.file,
-                id.inner_span(),
-                as_json(near),
-                Applicability::Unsafe,
-            ));
+            // It claims other frames, so a link to it would be wrong as well: a hint and no fix.
+            finding = finding.with_note(suggest::did_you_mean(near));
         }
         findings.push(finding);
     }
