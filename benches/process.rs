@@ -10,6 +10,9 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+#[path = "../tests/support/frame_patterns.rs"]
+mod frame_patterns;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -130,6 +133,19 @@ fn time(command: &[String], files: &[PathBuf]) -> Duration {
     start.elapsed()
 }
 
+/// A register of `count` generated frame patterns.
+fn pattern_register(count: usize) -> String {
+    let hypotheses: Vec<_> = frame_patterns::frame_patterns(count, 1)
+        .into_iter()
+        .enumerate()
+        .map(|(number, pattern)| {
+            let id = format!("P{number}");
+            serde_json::json!({"id": id, "description": "d", "canonical_frame_regex": pattern})
+        })
+        .collect();
+    serde_json::to_string_pretty(&serde_json::json!({"hypotheses": hypotheses})).expect("is JSON")
+}
+
 fn main() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut numbers = Numbers(1);
@@ -148,12 +164,23 @@ fn main() {
             })
             .collect()
     };
-    let loads = [
+    let patterns = |count: usize| -> Vec<PathBuf> {
+        let path = folder.path().join(format!("patterns-{count}.json"));
+        fs::write(&path, pattern_register(count)).expect("can be written");
+        vec![path]
+    };
+    let mut loads = vec![
         ("one small register", make("one", 1, Some(8)), 100),
         ("a thousand registers", make("thousand", 1000, Some(14)), 30),
         ("one of 6,000 hypotheses", make("large", 1, Some(6000)), 30),
         ("a thousand linked registers, all rules on", make("linked", 1000, None), 30),
+        ("1,000 frame patterns, all rules on", patterns(1_000), 10),
+        ("10,000 frame patterns, all rules on", patterns(10_000), 5),
     ];
+    // Takes a while.
+    if std::env::var_os("REGLINT_LARGE").is_some() {
+        loads.push(("100,000 frame patterns, all rules on", patterns(100_000), 1));
+    }
     let own = [
         env!("CARGO_BIN_EXE_reglint").to_owned(),
         "-q".to_owned(),
