@@ -1,0 +1,361 @@
+//! Instruments' time profile, as `xctrace export --xpath` writes it.
+//!
+//! ```text
+//! <node><schema name="time-profile">…</schema>
+//!   <row>…<weight id="9">1000000</weight><backtrace id="10"><frame id="11" name="f"/>…</backtrace></row>
+//!   <row>…<weight ref="9"/><backtrace ref="10"/></row>
+//! ```
+//! A value is written out once, with an `id`, and later pointed to by `ref`, on weights, frames,
+//! backtraces and tagged backtraces. Frames are listed from the innermost out, directly below a
+//! `<backtrace>` or `<tagged-backtrace>`, or at any depth below it. Weights are nanoseconds.
+//!
+//! A row counts if it has a weight and its table is a time profile; other tables may be in the
+//! same export, and what they define may be pointed to. A `ref` to what was not defined before is
+//! an error, which rules cycles out. So is a document type with entities.
+//!
+//! The consumer reads a backtrace only where it is written out in its row; that reading is kept
+//! beside the true one (see [`Time`]). Frames and weights it follows.
+//!
+//! One pass; memory grows with what has an `id`, not with the rows. Uses the model of `evidence`.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{BufReader, Read};
+
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use super::bounds::{self, Capped, Tokens};
+use super::error::{EvidenceError, Place};
+use super::format::Format;
+use super::frames::{FrameId, Frames, is_frame};
+use super::trace::{StackId, Stacks, Time, Trace, Unit};
+use super::{Notes, Read as Reading};
+
+/// The most values with an `id` that are kept.
+const VALUES: usize = 1 << 23;
+
+/// What an `id` stands for.
+#[derive(Debug, Clone, Copy)]
+enum Value {
+    Weight(u64),
+    /// None where it has no name that can be a frame.
+    Frame(Option<FrameId>),
+    Stack(StackId),
+}
+
+/// The elements that matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    Row,
+    Weight,
+    Backtrace,
+    Frame,
+    Schema,
+    Node,
+    Other,
+}
+
+impl Tag {
+    fn of(name: &str) -> Self {
+        match name {
+            "row" => Self::Row,
+            "weight" => Self::Weight,
+            "backtrace" | "tagged-backtrace" => Self::Backtrace,
+            "frame" => Self::Frame,
+            "schema" => Self::Schema,
+            "node" => Self::Node,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A backtrace whose end was not met yet.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    id: Option<u64>,
+    /// Its first frame in `State::building`.
+    start: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    frames: Frames,
+    stacks: Stacks,
+    values: HashMap<u64, Value, ahash::RandomState>,
+    notes: Notes,
+    /// Tables other than time profiles, for the case that there is nothing else.
+    others: Vec<String>,
+    is_time_profile: bool,
+    in_row: bool,
+    /// Of the row.
+    weight: Option<u64>,
+    /// Of the row, and whether it is written out there.
+    stack: Option<(StackId, bool)>,
+    /// The weight whose text is awaited: its id, and the text.
+    weighing: Option<(Option<u64>, String)>,
+    open: Vec<Open>,
+    /// The frames of the open backtraces, from the innermost out.
+    building: Vec<FrameId>,
+    written_out: bool,
+    /// To turn a stack round.
+    turned: Vec<FrameId>,
+}
+
+/// The attributes that matter.
+#[derive(Debug, Default)]
+struct Attributes<'t> {
+    id: Option<u64>,
+    reference: Option<u64>,
+    name: Option<Cow<'t, str>>,
+}
+
+/// What is wrong, still without its place.
+enum Fault {
+    What(String),
+    Error(EvidenceError),
+}
+
+impl From<EvidenceError> for Fault {
+    fn from(error: EvidenceError) -> Self {
+        Self::Error(error)
+    }
+}
+
+fn fault(what: impl Into<String>) -> Fault {
+    Fault::What(what.into())
+}
+
+/// Reads an export.
+pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
+    let capped = Capped::new(input, bounds::STREAM_BYTES);
+    let mut reader = Reader::from_reader(Tokens::new(BufReader::with_capacity(1 << 16, capped)));
+    let mut state = State { is_time_profile: true, ..State::default() };
+    let (mut buffer, mut depth, mut has_root) = (Vec::new(), 0, false);
+    loop {
+        buffer.clear();
+        reader.get_mut().next();
+        let step = match reader.read_event_into(&mut buffer) {
+            Ok(Event::Start(element)) => {
+                depth += 1;
+                has_root = true;
+                bounds::check("elements inside each other", depth, bounds::NESTING)?;
+                state.start(&element)
+            }
+            Ok(Event::Empty(element)) => {
+                has_root = true;
+                state.start(&element).and_then(|()| state.end(Tag::of(element.name().as_ref())))
+            }
+            Ok(Event::End(element)) => {
+                depth = depth.saturating_sub(1);
+                state.end(Tag::of(element.name().as_ref()))
+            }
+            Ok(Event::Text(text)) => {
+                if let Some((_, weight)) = &mut state.weighing {
+                    weight.push_str(&text);
+                }
+                Ok(())
+            }
+            Ok(Event::GeneralRef(_)) if state.weighing.is_some() => {
+                Err(fault("an entity in a weight"))
+            }
+            Ok(Event::DocType(text)) if text.contains("ENTITY") => {
+                Err(fault("a document type with entities of its own"))
+            }
+            Ok(Event::Eof) if depth > 0 => Err(fault("it ends in the middle")),
+            Ok(Event::Eof) if !has_root => Err(fault("no element in it")),
+            Ok(Event::Eof) => break,
+            Ok(_) => Ok(()),
+            Err(quick_xml::Error::Io(error)) => Err(Fault::Error(EvidenceError::of_io(&error))),
+            Err(error) => Err(fault(error.to_string())),
+        };
+        match step {
+            Ok(()) => {}
+            Err(Fault::Error(error)) => return Err(error),
+            Err(Fault::What(what)) => {
+                let at = Place::Byte(reader.error_position().max(reader.buffer_position()));
+                return Err(EvidenceError::Broken { format: Format::Instruments, what, at });
+            }
+        }
+    }
+    if state.frames.is_empty() && !state.others.is_empty() {
+        let what = format!("its tables are {}, not `time-profile`", state.others.join(", "));
+        return Err(EvidenceError::Empty(Format::Instruments, Some(what)));
+    }
+    let trace = Trace::new(Unit::Nanoseconds, state.stacks, &state.frames);
+    Ok(Reading::trace(state.frames, trace, state.notes))
+}
+
+impl State {
+    fn start(&mut self, element: &BytesStart<'_>) -> Result<(), Fault> {
+        let tag = Tag::of(element.name().into_inner());
+        match tag {
+            Tag::Other => {}
+            Tag::Node => self.is_time_profile = true,
+            Tag::Schema => self.schema(attributes(element, true)?.name.as_deref()),
+            Tag::Row => {
+                self.in_row = true;
+                self.weight = None;
+                self.stack = None;
+            }
+            Tag::Weight => {
+                let found = attributes(element, false)?;
+                match found.reference {
+                    Some(reference) => match self.values.get(&reference) {
+                        Some(&Value::Weight(weight)) => self.weigh(found.id, weight)?,
+                        _ => return Err(unknown("weight", reference)),
+                    },
+                    None => self.weighing = Some((found.id, String::new())),
+                }
+            }
+            Tag::Frame => {
+                let found = attributes(element, true)?;
+                self.frame(&found)?;
+            }
+            Tag::Backtrace => {
+                let found = attributes(element, false)?;
+                if self.open.is_empty() {
+                    self.building.clear();
+                    self.written_out = found.reference.is_none();
+                }
+                self.open.push(Open { id: found.id, start: self.building.len() });
+                if let Some(reference) = found.reference {
+                    let Some(&Value::Stack(stack)) = self.values.get(&reference) else {
+                        return Err(unknown("backtrace", reference));
+                    };
+                    self.written_out = false;
+                    let stack = self.stacks.get(stack);
+                    self.building.extend(stack.iter().rev());
+                    bounds::check("frames in one stack", self.building.len(), bounds::DEPTH)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, tag: Tag) -> Result<(), Fault> {
+        match tag {
+            Tag::Other | Tag::Frame | Tag::Schema => {}
+            Tag::Node => self.is_time_profile = true,
+            Tag::Weight => {
+                if let Some((id, text)) = self.weighing.take() {
+                    let text = text.trim();
+                    let weight = text.parse().map_err(|_| {
+                        let shown: String = text.chars().take(40).collect();
+                        fault(format!("a weight that is no number of nanoseconds: `{shown}`"))
+                    })?;
+                    self.weigh(id, weight)?;
+                }
+            }
+            Tag::Backtrace => {
+                if let Some(Open { id, start }) = self.open.pop() {
+                    self.turned.clear();
+                    let own = self.building.get(start..).unwrap_or_default();
+                    self.turned.extend(own.iter().rev());
+                    let is_whole = self.open.is_empty();
+                    if id.is_some() || is_whole && self.in_row {
+                        let stack = self.stacks.add(&self.turned)?;
+                        self.define(id, Value::Stack(stack))?;
+                        if is_whole && self.in_row && self.stack.is_none() {
+                            self.stack = Some((stack, self.written_out));
+                        }
+                    }
+                }
+            }
+            Tag::Row => {
+                self.in_row = false;
+                if !self.is_time_profile {
+                    return Ok(());
+                }
+                match (self.weight, self.stack) {
+                    (Some(weight), Some((stack, written_out))) => {
+                        let credited = if written_out { weight } else { 0 };
+                        self.stacks.sample(stack, Time { sampled: weight, credited })?;
+                    }
+                    (Some(weight), None) => {
+                        let time = Time { sampled: weight, credited: 0 };
+                        self.stacks.add_total(time)?;
+                    }
+                    (None, Some(_)) => self.notes.unweighted += 1,
+                    (None, None) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn schema(&mut self, name: Option<&str>) {
+        const LISTED: usize = 5;
+        self.is_time_profile = name.is_none_or(|name| name == "time-profile");
+        if let Some(name) = name
+            && !self.is_time_profile
+            && self.others.len() < LISTED
+            && name.len() < 100
+        {
+            self.others.push(format!("`{name}`"));
+        }
+    }
+
+    fn define(&mut self, id: Option<u64>, value: Value) -> Result<(), Fault> {
+        if let Some(id) = id {
+            // An id that is given again counts from there on: each table may number anew.
+            self.values.insert(id, value);
+            bounds::check("values with an id", self.values.len(), VALUES)?;
+        }
+        Ok(())
+    }
+
+    fn weigh(&mut self, id: Option<u64>, weight: u64) -> Result<(), Fault> {
+        self.define(id, Value::Weight(weight))?;
+        if self.in_row && self.weight.is_none() {
+            self.weight = Some(weight);
+        }
+        Ok(())
+    }
+
+    fn frame(&mut self, found: &Attributes<'_>) -> Result<(), Fault> {
+        let frame = match (found.reference, &found.name) {
+            (Some(reference), _) => match self.values.get(&reference) {
+                Some(&Value::Frame(frame)) => frame,
+                _ => return Err(unknown("frame", reference)),
+            },
+            (None, Some(name)) if is_frame(name) => Some(self.frames.add(name)?),
+            (None, name) => {
+                self.notes.unfit_names += u64::from(name.is_some());
+                None
+            }
+        };
+        if let (Some(frame), false) = (frame, self.open.is_empty()) {
+            self.building.push(frame);
+            bounds::check("frames in one stack", self.building.len(), bounds::DEPTH)?;
+        }
+        self.define(found.id, Value::Frame(frame))
+    }
+}
+
+fn unknown(what: &str, reference: u64) -> Fault {
+    fault(format!("ref=\"{reference}\" is no {what} that was written out before"))
+}
+
+fn attributes<'t>(element: &'t BytesStart<'_>, named: bool) -> Result<Attributes<'t>, Fault> {
+    let mut found = Attributes::default();
+    for attribute in element.attributes().with_checks(false) {
+        let attribute = attribute.map_err(|error| fault(error.to_string()))?;
+        let number = || {
+            let value: &str = &attribute.value;
+            value.parse().map_err(|_| fault("an id or ref that is no number"))
+        };
+        match attribute.key.into_inner() {
+            "id" => found.id = Some(number()?),
+            "ref" => found.reference = Some(number()?),
+            "name" if named => {
+                let name = attribute.normalized_value(XmlVersion::Implicit1_0);
+                found.name = Some(name.map_err(|error| fault(error.to_string()))?);
+                // What follows is the address.
+                break;
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
+}
