@@ -32,7 +32,7 @@ mod symbols;
 mod trace;
 mod xml;
 
-use std::io;
+use std::io::{self, Read as _};
 
 pub use claims::{Claims, claims};
 pub use covered::Covered;
@@ -167,13 +167,10 @@ impl Evidence {
     }
 }
 
-use io::Read as _;
-
 /// Up to 64 KiB, and what follows.
 fn head<R: io::Read>(mut input: R) -> io::Result<(Vec<u8>, R)> {
-    const HEAD: u64 = 1 << 16;
     let mut head = Vec::new();
-    (&mut input).take(HEAD).read_to_end(&mut head)?;
+    (&mut input).take(format::HEAD as u64).read_to_end(&mut head)?;
     Ok((head, input))
 }
 

@@ -4,6 +4,9 @@
 
 use std::fmt;
 
+/// How much of evidence is looked at to find its format, in bytes.
+pub(crate) const HEAD: usize = 1 << 16;
+
 /// A format of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
@@ -43,7 +46,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
     }
 
-    /// The format of evidence that begins with `head`: its first 64 KiB, or all of it. None where
+    /// The format of evidence that begins with `head`: its first [`HEAD`] bytes, or all of it. None where
     /// it is no text and no known magic number.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {
         const BINARY: [&[u8]; 8] = [
@@ -74,9 +77,12 @@ impl Format {
                 return Some(if is_ours { Self::Snapshot } else { Self::Firefox });
             }
         }
-        let mut lines = text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii);
-        let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
-        let counted = first.is_some_and(|line| super::folded::split(line).is_some());
+        let mut lines = text.split(|&b| b == b'\n').peekable();
+        let is_line = |line: &[u8]| !line.is_empty() && !line.starts_with(b"#");
+        let first = lines.find(|line| is_line(line.trim_ascii())).unwrap_or_default().trim_ascii();
+        // The end of a line that is longer than the head is not seen: a name is not that long.
+        let is_cut = head.len() >= HEAD && lines.peek().is_none();
+        let counted = super::folded::split(first).is_some() || is_cut && first.contains(&b';');
         Some(if counted { Self::Folded } else { Self::Names })
     }
 }
