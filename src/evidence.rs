@@ -69,7 +69,7 @@ pub struct Source {
 #[derive(Debug, Clone)]
 pub enum Content {
     /// What ran, and how long.
-    Trace(Trace),
+    Trace(Box<Trace>),
     /// What is in a binary, by number.
     Symbols(Vec<FrameId>),
 }
@@ -183,9 +183,8 @@ fn read(
     if head.starts_with(b"\x1f\x8b") {
         return Err(EvidenceError::Unknown);
     }
-    let format = match format.or_else(|| Format::of(head)) {
-        Some(format) => format,
-        None => return Err(EvidenceError::Unknown),
+    let Some(format) = format.or_else(|| Format::of(head)) else {
+        return Err(EvidenceError::Unknown);
     };
     let read = match format {
         Format::Instruments => xml::read(input)?,
@@ -211,7 +210,7 @@ pub(crate) struct Read {
 
 impl Read {
     fn trace(frames: Frames, trace: Trace, notes: Notes) -> Self {
-        Self { frames, content: Content::Trace(trace), notes }
+        Self { frames, content: Content::Trace(Box::new(trace)), notes }
     }
 
     /// All the frames are symbols.

@@ -266,21 +266,17 @@ impl Threads {
                 let Some((func, known)) = func.zip(known) else {
                     return Err(broken(format!("stack {at} leads to no function")));
                 };
-                let frame = match *known {
-                    Some(frame) => frame,
-                    None => {
-                        let name = tables.func_table.name.get(func);
-                        let name = name.and_then(|name| tables.string_array.0.get(name as usize));
-                        let Some(name) = name else {
-                            return Err(broken(format!("function {func} has no name")));
-                        };
-                        let frame =
-                            if is_frame(name) { Some(self.frames.add(name)?) } else { None };
-                        self.notes.unfit_names += u64::from(frame.is_none());
-                        *known = Some(frame);
-                        frame
-                    }
-                };
+                if known.is_none() {
+                    let name = tables.func_table.name.get(func);
+                    let name = name.and_then(|name| tables.string_array.0.get(name as usize));
+                    let Some(name) = name else {
+                        return Err(broken(format!("function {func} has no name")));
+                    };
+                    let frame = if is_frame(name) { Some(self.frames.add(name)?) } else { None };
+                    self.notes.unfit_names += u64::from(frame.is_none());
+                    *known = Some(frame);
+                }
+                let frame = known.flatten();
                 stack.extend(frame);
                 bounds::check("frames in one stack", stack.len(), bounds::DEPTH)?;
                 let outer = tables.stack_table.prefix.get(at).unwrap_or(NONE);

@@ -291,7 +291,7 @@ fn without_arguments(path: &str) -> String {
         let inner = part.strip_prefix('<').and_then(|part| part.strip_suffix('>'));
         match inner {
             Some(inner) if inner.contains(" as ") || inner.starts_with("impl ") => {
-                push(&mut out, part)
+                push(&mut out, part);
             }
             // `<a::T<u8>>::f`; but `<&T>::f` has no path.
             Some(inner)

@@ -60,7 +60,7 @@ impl<'f> Near<'f> {
             put(own.entry((*last).to_owned()).or_default(), id);
             for name in path {
                 match outer.get_mut(*name) {
-                    Some(list) => put(list, id),
+                    Some(known) => put(known, id),
                     None => drop(outer.insert((*name).to_owned(), vec![id])),
                 }
             }

@@ -413,7 +413,8 @@ pub(super) fn read(input: impl Read) -> Result<Evidence, EvidenceError> {
                         Written::Samples => Unit::Samples,
                     };
                     let total = sound(total)?;
-                    Content::Trace(Trace::partial(unit, total, times, stacks, kept.clone()))
+                    let trace = Trace::partial(unit, total, times, stacks, kept.clone());
+                    Content::Trace(Box::new(trace))
                 }
                 (None, None) => {
                     Content::Symbols(times.into_iter().map(|(frame, _)| frame).collect())

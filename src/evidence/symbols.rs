@@ -44,7 +44,6 @@ pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
     Ok(Reading::symbols(reader.frames, reader.notes))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "is what `map_err` gives")]
 fn broken(error: object::Error) -> EvidenceError {
     EvidenceError::Broken { format: Format::Binary, what: error.to_string(), at: Place::Unknown }
 }

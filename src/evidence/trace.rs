@@ -364,7 +364,9 @@ impl Trace {
         self.stacks.last = HashMap::default();
         self.stacks.before = Vec::new();
         if let Some(kept) = &mut self.kept {
-            kept.iter_mut().for_each(|frame| *frame = of(*frame));
+            for frame in kept.iter_mut() {
+                *frame = of(*frame);
+            }
             kept.sort_unstable();
         }
     }
