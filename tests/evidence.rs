@@ -1,6 +1,7 @@
 //! Evidence from bytes to times: each format and layout, an independent aggregation in Python, and
 //! inputs that are cut, hostile or endless.
 #![allow(clippy::print_stderr, reason = "what is skipped is said")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod support;
 
@@ -288,9 +289,9 @@ fn elf(symbols: &[&str]) -> Vec<u8> {
 fn mach_o(symbols: &[&str], is_64: bool) -> Vec<u8> {
     let word = |out: &mut Vec<u8>, n: usize| {
         if is_64 {
-            out.extend((n as u64).to_le_bytes())
+            out.extend((n as u64).to_le_bytes());
         } else {
-            out.extend((n as u32).to_le_bytes())
+            out.extend((n as u32).to_le_bytes());
         }
     };
     let put = |out: &mut Vec<u8>, n: u32| out.extend(n.to_le_bytes());
@@ -317,10 +318,14 @@ fn mach_o(symbols: &[&str], is_64: bool) -> Vec<u8> {
     put(&mut out, segment);
     out.extend([0; 16]);
     (0..4).for_each(|_| word(&mut out, 0));
-    [7, 7, 1, 0].into_iter().for_each(|n| put(&mut out, n));
+    for n in [7, 7, 1, 0] {
+        put(&mut out, n);
+    }
     out.extend(b"__text\0\0\0\0\0\0\0\0\0\0__TEXT\0\0\0\0\0\0\0\0\0\0");
     (0..2).for_each(|_| word(&mut out, 0));
-    [0, 0, 0, 0, 0x8000_0000, 0, 0].into_iter().for_each(|n| put(&mut out, n));
+    for n in [0, 0, 0, 0, 0x8000_0000, 0, 0] {
+        put(&mut out, n);
+    }
     if is_64 {
         put(&mut out, 0);
     }
@@ -629,7 +634,7 @@ fn random_export(rng: &mut Rng) -> String {
         next += 1;
         next
     };
-    for _ in 0..rng.below(40) + 1 {
+    for _ in 0..=rng.below(40) {
         rows.push_str("<row>");
         if !weights.is_empty() && rng.one_in(2) {
             let _ = write!(rows, r#"<weight ref="{}"/>"#, weights[rng.below(weights.len())]);
@@ -650,7 +655,7 @@ fn random_export(rng: &mut Rng) -> String {
         if let Some(inner) = inner {
             let _ = write!(rows, r#"<backtrace id="{inner}">"#);
         }
-        for _ in 0..rng.below(6) + 1 {
+        for _ in 0..=rng.below(6) {
             if !frames.is_empty() && rng.one_in(2) {
                 let _ = write!(rows, r#"<frame ref="{}"/>"#, frames[rng.below(frames.len())]);
             } else {
@@ -700,8 +705,8 @@ fn times_and_claims_are_those_of_the_independent_aggregation() {
             random_export(&mut rng)
         } else {
             let mut text = String::new();
-            for _ in 0..rng.below(30) + 1 {
-                let stack: Vec<String> = (0..rng.below(6) + 1).map(|_| frame(&mut rng)).collect();
+            for _ in 0..=rng.below(30) {
+                let stack: Vec<String> = (0..=rng.below(6)).map(|_| frame(&mut rng)).collect();
                 let _ = writeln!(text, "{} {}", stack.join(";"), rng.next() >> 20);
             }
             text

@@ -77,5 +77,8 @@ impl Frames {
 /// Whether a name can be a frame: not empty, and without control characters (U+0000–U+001F,
 /// U+007F–U+009F).
 pub(crate) fn is_frame(text: &str) -> bool {
-    !text.is_empty() && !text.chars().any(char::is_control)
+    // U+0080–U+009F begin with this byte in UTF-8; so do other characters.
+    let may_be_control = |b: u8| b < b' ' || b == 0x7f || b == 0xc2;
+    let has_control = || text.bytes().any(may_be_control) && text.chars().any(char::is_control);
+    !text.is_empty() && !has_control()
 }

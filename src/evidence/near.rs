@@ -157,6 +157,7 @@ fn ends_with(path: &[&str], asked: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::Kinship::{Inside, OtherMangling, SameName, SimilarName};
     use super::*;
 
     #[test]
@@ -178,7 +179,6 @@ mod tests {
         let nearest = |text: &str| -> Vec<(u32, Kinship)> {
             near.nearest(text, 9).iter().map(|near| (near.frame.0, near.kinship)).collect()
         };
-        use Kinship::{Inside, OtherMangling, SameName, SimilarName};
         assert_eq!(
             nearest("Registry::get_pipeline"),
             [(0, SameName), (2, SameName), (4, SimilarName)]

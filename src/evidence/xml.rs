@@ -22,7 +22,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{BufReader, Read};
 
+use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::QName;
 use quick_xml::{Reader, XmlVersion};
 
 use super::bounds::{self, Capped, Tokens};
@@ -38,7 +40,8 @@ const VALUES: usize = 1 << 23;
 /// What an `id` stands for.
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    Weight(u64),
+    /// By its place in `State::weights`.
+    Weight(u32),
     /// None where it has no name that can be a frame.
     Frame(Option<FrameId>),
     Stack(StackId),
@@ -83,6 +86,8 @@ struct State {
     frames: Frames,
     stacks: Stacks,
     values: HashMap<u64, Value, ahash::RandomState>,
+    /// The weights with an id.
+    weights: Vec<u64>,
     notes: Notes,
     /// Tables other than time profiles, for the case that there is nothing else.
     others: Vec<String>,
@@ -201,10 +206,13 @@ impl State {
             Tag::Weight => {
                 let found = attributes(element, false)?;
                 match found.reference {
-                    Some(reference) => match self.values.get(&reference) {
-                        Some(&Value::Weight(weight)) => self.weigh(found.id, weight)?,
-                        _ => return Err(unknown("weight", reference)),
-                    },
+                    Some(reference) => {
+                        let Some(&Value::Weight(weight)) = self.values.get(&reference) else {
+                            return Err(unknown("weight", reference));
+                        };
+                        let weight = self.weights.get(weight as usize).copied();
+                        self.weigh(found.id, weight.unwrap_or_default())?;
+                    }
                     None => self.weighing = Some((found.id, String::new())),
                 }
             }
@@ -306,7 +314,12 @@ impl State {
     }
 
     fn weigh(&mut self, id: Option<u64>, weight: u64) -> Result<(), Fault> {
-        self.define(id, Value::Weight(weight))?;
+        if id.is_some() {
+            self.define(id, Value::Weight(self.weights.len() as u32))?;
+            self.weights.push(weight);
+            // An id that is given again and again leaves its weights behind.
+            bounds::check("weights with an id", self.weights.len(), VALUES)?;
+        }
         if self.in_row && self.weight.is_none() {
             self.weight = Some(weight);
         }
@@ -319,11 +332,15 @@ impl State {
                 Some(&Value::Frame(frame)) => frame,
                 _ => return Err(unknown("frame", reference)),
             },
-            (None, Some(name)) if is_frame(name) => Some(self.frames.add(name)?),
-            (None, name) => {
-                self.notes.unfit_names += u64::from(name.is_some());
-                None
-            }
+            (None, Some(name)) => match self.frames.find(name) {
+                Some(frame) => Some(frame),
+                None if is_frame(name) => Some(self.frames.add(name)?),
+                None => {
+                    self.notes.unfit_names += 1;
+                    None
+                }
+            },
+            (None, None) => None,
         };
         if let (Some(frame), false) = (frame, self.open.is_empty()) {
             self.building.push(frame);
@@ -337,25 +354,47 @@ fn unknown(what: &str, reference: u64) -> Fault {
     fault(format!("ref=\"{reference}\" is no {what} that was written out before"))
 }
 
+/// The attributes of an element that matter. Instruments writes the `id` first and the `name`
+/// second; what follows both of them is not looked at.
 fn attributes<'t>(element: &'t BytesStart<'_>, named: bool) -> Result<Attributes<'t>, Fault> {
     let mut found = Attributes::default();
-    for attribute in element.attributes().with_checks(false) {
-        let attribute = attribute.map_err(|error| fault(error.to_string()))?;
-        let number = || {
-            let value: &str = &attribute.value;
-            value.parse().map_err(|_| fault("an id or ref that is no number"))
-        };
-        match attribute.key.into_inner() {
+    let mut rest = element.attributes_raw().trim_ascii_start();
+    while !rest.is_empty() {
+        let (key, value) = next_attribute(&mut rest).ok_or_else(|| fault("a broken attribute"))?;
+        let number = || value.parse().map_err(|_| fault("an id or ref that is no number"));
+        match key {
             "id" => found.id = Some(number()?),
             "ref" => found.reference = Some(number()?),
             "name" if named => {
-                let name = attribute.normalized_value(XmlVersion::Implicit1_0);
-                found.name = Some(name.map_err(|error| fault(error.to_string()))?);
-                // What follows is the address.
-                break;
+                found.name = Some(unescaped(value)?);
+                if found.id.is_some() {
+                    break;
+                }
             }
             _ => {}
         }
     }
     Ok(found)
+}
+
+/// Takes `key="value"` off the start of `rest`, and the space behind it.
+fn next_attribute<'t>(rest: &mut &'t str) -> Option<(&'t str, &'t str)> {
+    let (key, after) = rest.split_once('=')?;
+    let after = after.trim_ascii_start();
+    let quote = *after.as_bytes().first().filter(|quote| matches!(quote, b'"' | b'\''))?;
+    let after = after.get(1..)?;
+    let end = memchr::memchr(quote, after.as_bytes())?;
+    let value = after.get(..end)?;
+    *rest = after.get(end + 1..)?.trim_ascii_start();
+    Some((key.trim_ascii_end(), value))
+}
+
+/// The value that is written like this, normalised as XML asks for.
+fn unescaped(value: &str) -> Result<Cow<'_, str>, Fault> {
+    if !value.bytes().any(|b| matches!(b, b'&' | b'\t' | b'\n' | b'\r')) {
+        return Ok(Cow::Borrowed(value));
+    }
+    let attribute = Attribute { key: QName("name"), value: Cow::Borrowed(value) };
+    let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+    value.map_err(|error| fault(error.to_string()))
 }
