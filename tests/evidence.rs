@@ -476,6 +476,8 @@ fn a_snapshot_that_is_none() {
         ("\"folded\"", "\"fold\"", "unknown format"),
         ("\"stacks\": [", "\"stacks\": [[[\"a\"],1]", "not kept"),
         ("]}", "]", "EOF"),
+        ("\"kept\": [", "\"kept\": [\"c\"", "not among the frames"),
+        (",1]", ",null]", "in no source"),
         ("]}", "],\"x\":1}", "after the stacks"),
         (",\"total\":1", "", "not both"),
     ] {

@@ -11,26 +11,29 @@ use super::error::EvidenceError;
 pub const NAME: usize = 1 << 20;
 
 /// The most distinct frames.
-pub const FRAMES: usize = 1 << 22;
+pub const FRAMES: usize = 1 << 21;
 
 /// The most bytes of all distinct frames.
-pub const FRAME_BYTES: usize = 256 << 20;
+pub const FRAME_BYTES: usize = 128 << 20;
 
 /// The most frames in one stack.
 pub const DEPTH: usize = 1 << 16;
 
 /// The most distinct stacks.
-pub const STACKS: usize = 1 << 22;
+pub const STACKS: usize = 1 << 21;
 
 /// The most frames in all distinct stacks.
-pub const STACK_FRAMES: usize = 1 << 25;
+pub const STACK_FRAMES: usize = 1 << 24;
 
 /// The most bytes of a format that is written as a stream of samples.
-pub const STREAM_BYTES: u64 = 64 << 30;
+pub const STREAM_BYTES: u64 = 16 << 30;
 
 /// The most bytes of a list, of folded stacks, or of a snapshot. Their lines are distinct, so more
 /// is no evidence of anything.
 pub const LIST_BYTES: u64 = 512 << 20;
+
+/// The most lines of a list or of folded stacks.
+pub const LINES: u64 = 1 << 25;
 
 /// The most bytes of a binary, which is held in memory.
 pub const BINARY_BYTES: u64 = 640 << 20;

@@ -20,8 +20,11 @@ use super::frames::{FrameId, Frames, is_frame};
 use super::trace::{Stacks, Time, Trace, Unit};
 use super::{Notes, Read as Reading};
 
-/// The most rows of one table.
+/// The most rows of a column of numbers.
 const ROWS: usize = 1 << 23;
+
+/// The most stacks with a weight, of all threads that use the shared tables.
+const PENDING: usize = 1 << 22;
 
 /// The most threads.
 const THREADS: usize = 1 << 16;
@@ -42,7 +45,13 @@ impl<T> Default for Column<T> {
 /// How a value stands in a column.
 trait Cell: Sized {
     type Json: for<'de> Deserialize<'de>;
+    /// The most rows of its columns.
+    const MOST: usize = ROWS;
     fn of(json: Self::Json) -> Self;
+    /// What it takes besides its place.
+    fn bytes(&self) -> usize {
+        0
+    }
 }
 
 impl Cell for u32 {
@@ -61,6 +70,10 @@ impl Cell for f64 {
 
 impl Cell for Box<str> {
     type Json = Self;
+    const MOST: usize = bounds::FRAMES;
+    fn bytes(&self) -> usize {
+        self.len()
+    }
     fn of(json: Self::Json) -> Self {
         json
     }
@@ -78,12 +91,14 @@ impl<'de, T: Cell> Deserialize<'de> for Column<T> {
                 Ok(Column::default())
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-                let mut rows = Vec::new();
+                let (mut rows, mut bytes) = (Vec::new(), 0);
                 while let Some(json) = seq.next_element()? {
-                    if rows.len() == ROWS {
-                        return Err(de::Error::custom(format!("more than {ROWS} rows in a table")));
-                    }
-                    rows.push(T::of(json));
+                    let row = T::of(json);
+                    bytes += row.bytes();
+                    bounds::check("rows in a table", rows.len() + 1, T::MOST)
+                        .and_then(|()| bounds::check("bytes of names", bytes, bounds::FRAME_BYTES))
+                        .map_err(de::Error::custom)?;
+                    rows.push(row);
                 }
                 Ok(Column(rows))
             }
@@ -178,6 +193,7 @@ struct Threads {
     notes: Notes,
     /// Weights by row of the shared stack table.
     pending: Vec<Vec<(u32, Time)>>,
+    pending_rows: usize,
 }
 
 impl<'de> Deserialize<'de> for Threads {
@@ -241,6 +257,8 @@ impl Threads {
         }
         if stack_table.frame.0.is_empty() {
             folded.shrink_to_fit();
+            self.pending_rows += folded.len();
+            bounds::check("stacks of threads", self.pending_rows, PENDING)?;
             self.pending.push(folded);
             Ok(())
         } else {

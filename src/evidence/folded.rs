@@ -39,6 +39,7 @@ fn lines(
         if (&mut input).take(LINE + 1).read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
+        bounds::check("lines", number as usize, bounds::LINES as usize)?;
         bounds::check("bytes in a line", line.len(), LINE as usize)?;
         let text = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 1).unwrap_or(&line);
         let text = text.trim_ascii();

@@ -26,6 +26,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::{self, BufReader, Read, Write};
+use std::marker::PhantomData;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -203,6 +204,8 @@ struct State {
     frames: Frames,
     kept: Vec<FrameId>,
     kept_set: HashSet<FrameId, ahash::RandomState>,
+    /// The frames that have a row.
+    listed: HashSet<FrameId, ahash::RandomState>,
     /// For each source its frames' times.
     inclusive: Vec<Vec<(FrameId, Time)>>,
     stacks: Vec<Stacks>,
@@ -227,6 +230,12 @@ impl State {
 
     fn frame(&mut self, name: &str, times: &[Option<Times>]) -> Result<(), EvidenceError> {
         let frame = self.name(name)?;
+        if !self.listed.insert(frame) {
+            return Err(broken(format!("the frame `{name}` is there twice")));
+        }
+        if times.iter().all(Option::is_none) {
+            return Err(broken(format!("the frame `{name}` is in no source")));
+        }
         self.times += times.len();
         bounds::check("times in a snapshot", self.times, TIMES)?;
         for (time, of) in times.iter().zip(&mut self.inclusive) {
@@ -259,6 +268,32 @@ fn broken(what: impl Into<String>) -> EvidenceError {
 
 fn sound(times: Times) -> Result<Time, EvidenceError> {
     times.time().ok_or_else(|| broken("more time credited than sampled"))
+}
+
+/// At most `MOST` values.
+struct Few<T, const MOST: usize>(Vec<T>);
+
+impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Few<T, MOST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Values<T, const MOST: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for Values<T, MOST> {
+            type Value = Few<T, MOST>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "at most {MOST} values")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut values = Vec::new();
+                while let Some(value) = seq.next_element()? {
+                    values.push(value);
+                    if values.len() > MOST {
+                        return Err(de::Error::invalid_length(values.len(), &self));
+                    }
+                }
+                Ok(Few(values))
+            }
+        }
+        deserializer.deserialize_seq(Values(PhantomData))
+    }
 }
 
 /// Reads the rows of `frames` or `stacks` into a state, one at a time.
@@ -314,7 +349,7 @@ impl<'de> Visitor<'de> for Row {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
         let missing = || de::Error::invalid_length(0, &"a name");
         let names = if self.are_stacks {
-            seq.next_element()?.ok_or_else(missing)?
+            seq.next_element::<Few<String, { bounds::DEPTH }>>()?.ok_or_else(missing)?.0
         } else {
             vec![seq.next_element()?.ok_or_else(missing)?]
         };
@@ -358,15 +393,14 @@ impl<'de> Visitor<'de> for Whole {
                     }
                 }
                 "sources" => {
-                    state.heads = map.next_value()?;
+                    let Few(heads) = map.next_value::<Few<Head, SOURCES>>()?;
+                    state.heads = heads;
                     let count = state.heads.len();
-                    bounds::check("sources in a snapshot", count, SOURCES)
-                        .map_err(de::Error::custom)?;
                     state.inclusive = vec![Vec::new(); count];
                     state.stacks = vec![Stacks::default(); count];
                 }
                 "kept" => {
-                    let kept: Vec<String> = map.next_value()?;
+                    let Few(kept) = map.next_value::<Few<String, { bounds::FRAMES }>>()?;
                     for name in kept {
                         let frame = state.name(&name).map_err(de::Error::custom)?;
                         state.kept.push(frame);
@@ -396,7 +430,10 @@ pub(super) fn read(input: impl Read) -> Result<Evidence, EvidenceError> {
         Ok(state)
     });
     let state = state.map_err(|error| EvidenceError::from_json(Format::Snapshot, error))?;
-    let State { heads, frames, kept, inclusive, stacks, .. } = state;
+    let State { heads, frames, kept, listed, inclusive, stacks, .. } = state;
+    if listed.len() < frames.len() {
+        return Err(broken("a frame is kept that is not among the frames"));
+    }
     if frames.is_empty() {
         return Err(EvidenceError::Empty(Format::Snapshot, None));
     }
@@ -405,26 +442,19 @@ pub(super) fn read(input: impl Read) -> Result<Evidence, EvidenceError> {
         let format = Format::from_name(&head.format)
             .ok_or_else(|| broken(format!("a source of the unknown format `{}`", head.format)))?;
         times.sort_unstable_by_key(|(frame, _)| *frame);
-        if times.is_sorted_by(|(a, _), (b, _)| a < b) {
-            let content = match (head.unit, head.total) {
-                (Some(unit), Some(total)) => {
-                    let unit = match unit {
-                        Written::Nanoseconds => Unit::Nanoseconds,
-                        Written::Samples => Unit::Samples,
-                    };
-                    let total = sound(total)?;
-                    let trace = Trace::partial(unit, total, times, stacks, kept.clone());
-                    Content::Trace(Box::new(trace))
-                }
-                (None, None) => {
-                    Content::Symbols(times.into_iter().map(|(frame, _)| frame).collect())
-                }
-                _ => return Err(broken("a source with a unit or a total, and not both")),
-            };
-            sources.push(Source { name: head.name, format, content, notes: Notes::default() });
-        } else {
-            return Err(broken("a frame that is there twice"));
-        }
+        let content = match (head.unit, head.total) {
+            (Some(unit), Some(total)) => {
+                let unit = match unit {
+                    Written::Nanoseconds => Unit::Nanoseconds,
+                    Written::Samples => Unit::Samples,
+                };
+                let trace = Trace::partial(unit, sound(total)?, times, stacks, kept.clone());
+                Content::Trace(Box::new(trace))
+            }
+            (None, None) => Content::Symbols(times.into_iter().map(|(frame, _)| frame).collect()),
+            _ => return Err(broken("a source with a unit or a total, and not both")),
+        };
+        sources.push(Source { name: head.name, format, content, notes: Notes::default() });
     }
     Ok(Evidence { frames, sources })
 }
