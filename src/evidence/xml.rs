@@ -196,11 +196,17 @@ pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
                 depth += 1;
                 has_root = true;
                 bounds::check("elements inside each other", depth, bounds::NESTING)?;
-                state.start(&element)
+                match Tag::of(element.name().as_ref()) {
+                    Tag::Other => Ok(()),
+                    tag => state.start(tag, &element),
+                }
             }
             Ok(Event::Empty(element)) => {
                 has_root = true;
-                state.start(&element).and_then(|()| state.end(Tag::of(element.name().as_ref())))
+                match Tag::of(element.name().as_ref()) {
+                    Tag::Other => Ok(()),
+                    tag => state.start(tag, &element).and_then(|()| state.end(tag)),
+                }
             }
             Ok(Event::End(element)) => {
                 depth = depth.saturating_sub(1);
@@ -243,8 +249,7 @@ pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
 }
 
 impl State {
-    fn start(&mut self, element: &BytesStart<'_>) -> Result<(), Fault> {
-        let tag = Tag::of(element.name().into_inner());
+    fn start(&mut self, tag: Tag, element: &BytesStart<'_>) -> Result<(), Fault> {
         match tag {
             Tag::Other => {}
             Tag::Node => self.is_time_profile = true,
