@@ -28,6 +28,7 @@ pub mod config;
 mod console;
 pub mod diagnostic;
 pub mod error;
+pub mod evidence;
 pub mod exit;
 pub mod fix;
 pub mod fixer;

@@ -1,0 +1,119 @@
+//! Folded stacks, and lists of names: a line each.
+//!
+//! A folded line is frames from the outermost in, divided by `;`, then a space and a count. Uses
+//! the model of `evidence`.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::bounds::{self, Capped};
+use super::error::{EvidenceError, Place};
+use super::format::Format;
+use super::frames::{FrameId, Frames, is_frame};
+use super::trace::{Stacks, Time, Trace, Unit};
+use super::{Notes, Read as Reading};
+
+/// The stack and the count of a folded line. A fraction of a count is given apart.
+pub(crate) fn split(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let at = memchr::memrchr(b' ', line)?;
+    let (stack, count) = (line.get(..at)?.trim_ascii_end(), line.get(at + 1..)?);
+    let (whole, fraction) = match memchr::memchr(b'.', count) {
+        Some(dot) => (count.get(..dot)?, count.get(dot + 1..)?),
+        None => (count, &[][..]),
+    };
+    let is_count = !whole.is_empty() && [whole, fraction].concat().iter().all(u8::is_ascii_digit);
+    (is_count && !stack.is_empty()).then_some((stack, whole, fraction))
+}
+
+/// Goes over the lines that are not empty and no comment, trimmed.
+fn lines(
+    input: impl Read,
+    mut each: impl FnMut(u64, &[u8]) -> Result<(), EvidenceError>,
+) -> Result<(), EvidenceError> {
+    // A stack may have more than one name.
+    const LINE: u64 = 32 << 20;
+    let mut input = BufReader::with_capacity(1 << 16, Capped::new(input, bounds::LIST_BYTES));
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        number += 1;
+        if (&mut input).take(LINE + 1).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        bounds::check("lines", number as usize, bounds::LINES as usize)?;
+        bounds::check("bytes in a line", line.len(), LINE as usize)?;
+        let text = line.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 1).unwrap_or(&line);
+        let text = text.trim_ascii();
+        if !text.is_empty() && !text.starts_with(b"#") {
+            each(number, text)?;
+        }
+    }
+}
+
+/// Reads folded stacks.
+pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
+    let (mut frames, mut stacks, mut notes) =
+        (Frames::default(), Stacks::default(), Notes::default());
+    let mut stack: Vec<FrameId> = Vec::new();
+    lines(input, |number, line| {
+        let broken = |what: &str| EvidenceError::Broken {
+            format: Format::Folded,
+            what: what.to_owned(),
+            at: Place::Line(number),
+        };
+        let Some((names, whole, fraction)) = split(line) else {
+            return Err(broken("no count at the end"));
+        };
+        let count = std::str::from_utf8(whole).ok().and_then(|whole| whole.parse().ok());
+        let count: u64 = count.ok_or_else(|| broken("a count above 2^64"))?;
+        notes.fractions += u64::from(fraction.iter().any(|&digit| digit != b'0'));
+        stack.clear();
+        for name in names.split(|&b| b == b';') {
+            let name = String::from_utf8_lossy(name.trim_ascii());
+            if is_frame(&name) {
+                stack.push(frames.add(&name)?);
+            } else {
+                notes.unfit_names += 1;
+            }
+        }
+        let id = stacks.add(&stack)?;
+        stacks.sample(id, Time::full(count))
+    })?;
+    let trace = Trace::new(Unit::Samples, stacks, &frames);
+    Ok(Reading::trace(frames, trace, notes))
+}
+
+/// Reads a list of names.
+pub(super) fn read_names(input: impl Read) -> Result<Reading, EvidenceError> {
+    let (mut frames, mut notes) = (Frames::default(), Notes::default());
+    lines(input, |_, line| {
+        let name = String::from_utf8_lossy(line);
+        if is_frame(&name) {
+            frames.add(&name)?;
+        } else {
+            notes.unfit_names += 1;
+        }
+        Ok(())
+    })?;
+    Ok(Reading::symbols(frames, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_split_at_its_count() {
+        for (line, parts) in [
+            ("a;b 12", Some(("a;b", "12", ""))),
+            ("-[A b];c d 1.50", Some(("-[A b];c d", "1", "50"))),
+            ("a b", None),
+            ("a 1x", None),
+            (" 1", None),
+            ("12", None),
+            ("a .5", None),
+        ] {
+            let as_bytes = parts.map(|(a, b, c)| (a.as_bytes(), b.as_bytes(), c.as_bytes()));
+            assert_eq!(split(line.as_bytes()), as_bytes, "{line}");
+        }
+    }
+}

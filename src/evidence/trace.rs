@@ -1,0 +1,405 @@
+//! Stacks and times.
+//!
+//! Times are integers, added and never divided, so no order of adding changes a sum. Uses
+//! `evidence::{frames, bounds, error}`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::bounds;
+use super::error::EvidenceError;
+use super::frames::{FrameId, Frames};
+
+/// What times are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Samples, or whatever the tool that folded the stacks counted.
+    Samples,
+}
+
+/// A time in its trace's [`Unit`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time {
+    /// What was sampled.
+    pub sampled: u64,
+    /// What the consumer credits of it: its script reads backtraces only where they are written
+    /// out, not where `ref` points to an earlier one. Never more than `sampled`; the same in every
+    /// format but Instruments' XML.
+    pub credited: u64,
+}
+
+impl Time {
+    /// A time that the consumer credits in full.
+    pub(crate) fn full(time: u64) -> Self {
+        Self { sampled: time, credited: time }
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        // No sum is more than the total, which is checked.
+        self.sampled = self.sampled.saturating_add(other.sampled);
+        self.credited = self.credited.saturating_add(other.credited);
+    }
+}
+
+/// The number of a distinct stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackId(pub(crate) u32);
+
+/// Distinct stacks, each from the outermost frame to the innermost, with their times.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stacks {
+    frames: Vec<FrameId>,
+    /// One past the last frame of each stack.
+    ends: Vec<u32>,
+    times: Vec<Time>,
+    /// The last stack of each hash, and for each stack the one before of the same hash.
+    last: HashMap<u64, u32, ahash::RandomState>,
+    before: Vec<u32>,
+    hasher: ahash::RandomState,
+    total: Time,
+}
+
+impl Stacks {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn get(&self, id: StackId) -> &[FrameId] {
+        let at = id.0 as usize;
+        let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |&n| n);
+        let end = self.ends.get(at).copied().unwrap_or(start);
+        self.frames.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    pub(crate) fn time(&self, id: StackId) -> Time {
+        self.times.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn total(&self) -> Time {
+        self.total
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = StackId> + use<> {
+        (0..self.len() as u32).map(StackId)
+    }
+
+    /// The number of a stack, a new one if it is not there yet.
+    pub(crate) fn add(&mut self, stack: &[FrameId]) -> Result<StackId, EvidenceError> {
+        const NONE: u32 = u32::MAX;
+        let hash = self.hasher.hash_one(stack);
+        let mut at = self.last.get(&hash).copied().unwrap_or(NONE);
+        let newest = at;
+        while at != NONE {
+            if self.get(StackId(at)) == stack {
+                return Ok(StackId(at));
+            }
+            at = self.before.get(at as usize).copied().unwrap_or(NONE);
+        }
+        bounds::check("frames in one stack", stack.len(), bounds::DEPTH)?;
+        bounds::check("distinct stacks", self.len() + 1, bounds::STACKS)?;
+        let frames = self.frames.len() + stack.len();
+        bounds::check("frames in distinct stacks", frames, bounds::STACK_FRAMES)?;
+        let id = self.len() as u32;
+        self.frames.extend_from_slice(stack);
+        self.ends.push(self.frames.len() as u32);
+        self.times.push(Time::default());
+        self.before.push(newest);
+        self.last.insert(hash, id);
+        Ok(StackId(id))
+    }
+
+    /// Adds a sample's time to a stack.
+    pub(crate) fn sample(&mut self, id: StackId, time: Time) -> Result<(), EvidenceError> {
+        self.add_total(time)?;
+        if let Some(sum) = self.times.get_mut(id.0 as usize) {
+            sum.add(time);
+        }
+        Ok(())
+    }
+
+    /// Adds the time of a sample to the total: all there is to do for one without a stack.
+    pub(crate) fn add_total(&mut self, time: Time) -> Result<(), EvidenceError> {
+        let sum = self.total.sampled.checked_add(time.sampled);
+        match sum.zip(self.total.credited.checked_add(time.credited)) {
+            Some((sampled, credited)) => self.total = Time { sampled, credited },
+            None => return Err(EvidenceError::Bound { what: "units of time", most: u64::MAX }),
+        }
+        Ok(())
+    }
+
+    /// Replaces all times.
+    pub(crate) fn retime(
+        &mut self,
+        new: impl Fn(Time) -> Option<Time>,
+    ) -> Result<(), EvidenceError> {
+        let overflow = EvidenceError::Bound { what: "units of time", most: u64::MAX };
+        match new(self.total) {
+            Some(total) => self.total = total,
+            None => return Err(overflow),
+        }
+        for time in &mut self.times {
+            *time = new(*time).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+/// What a trace says.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    unit: Unit,
+    total: Time,
+    /// By frame.
+    inclusive: Vec<(FrameId, Time)>,
+    stacks: Stacks,
+    /// The frames that the stacks have, by number; all of them where there is no list.
+    kept: Option<Vec<FrameId>>,
+}
+
+/// The groups of frames that are in one stack, and what it costs a sum.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Together {
+    /// The time of each group: of the stacks with at least one of its frames.
+    pub each: Vec<Time>,
+    /// Their plain sum; saturating.
+    pub sum: Time,
+    /// The time of the stacks with a frame of any group. The sum less this was counted twice.
+    pub union: Time,
+    /// By the groups' places.
+    pub pairs: Vec<Pair>,
+    /// Whether there are more than [`Trace::MAX_PAIRS`] pairs, of which only the first are listed.
+    pub is_cut: bool,
+}
+
+/// Two groups that have stacks in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pair {
+    /// The places of the groups; the first is the lower.
+    pub groups: (usize, usize),
+    /// The time of the stacks that both are in.
+    pub time: Time,
+    /// The one of them with the most time, the first of several.
+    pub stack: StackId,
+    /// In this stack: the outermost frame of each group, in the order of `groups`.
+    pub frames: (FrameId, FrameId),
+    /// Whether the second group's frame is inside the first's; where they are the same frame,
+    /// neither is.
+    pub second_is_inner: bool,
+}
+
+impl Trace {
+    /// The most pairs that [`Trace::together`] lists.
+    pub const MAX_PAIRS: usize = 1 << 16;
+
+    pub(crate) fn new(unit: Unit, stacks: Stacks, frames: &Frames) -> Self {
+        let inclusive = inclusive(&stacks, frames.len());
+        Self { unit, total: stacks.total(), inclusive, stacks, kept: None }
+    }
+
+    /// A trace of which only some stacks' projections are known. `kept` has the frames that they
+    /// were projected onto.
+    pub(crate) fn partial(
+        unit: Unit,
+        total: Time,
+        mut inclusive: Vec<(FrameId, Time)>,
+        stacks: Stacks,
+        mut kept: Vec<FrameId>,
+    ) -> Self {
+        inclusive.sort_unstable_by_key(|(frame, _)| *frame);
+        kept.sort_unstable();
+        kept.dedup();
+        Self { unit, total, inclusive, stacks, kept: Some(kept) }
+    }
+
+    /// What its times are counted in.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// The time of all samples, those without a stack included.
+    pub fn total(&self) -> Time {
+        self.total
+    }
+
+    /// The inclusive time of each frame that was sampled: a sample counts once for each distinct
+    /// frame in its stack. By frame number.
+    pub fn frames(&self) -> &[(FrameId, Time)] {
+        &self.inclusive
+    }
+
+    /// The inclusive time of a frame; none if it was not sampled.
+    pub fn inclusive(&self, frame: FrameId) -> Option<Time> {
+        let at = self.inclusive.binary_search_by_key(&frame, |(frame, _)| *frame).ok()?;
+        self.inclusive.get(at).map(|(_, time)| *time)
+    }
+
+    /// The frame of `frames` that the consumer would report, the one with the largest credited
+    /// time, and the one that it should. Of equal ones the first in `frames`. None was sampled:
+    /// none.
+    pub fn largest(&self, frames: &[FrameId]) -> Option<Largest> {
+        let timed = || frames.iter().filter_map(|&id| Some((id, self.inclusive(id)?)));
+        let most = |key: fn(&Time) -> u64| {
+            timed().reduce(|best, next| if key(&next.1) > key(&best.1) { next } else { best })
+        };
+        Some(Largest { sampled: most(|t| t.sampled)?, credited: most(|t| t.credited)? })
+    }
+
+    /// A stack from its outermost frame to its innermost.
+    pub fn stack(&self, id: StackId) -> &[FrameId] {
+        self.stacks.get(id)
+    }
+
+    /// The distinct stacks with their times. Where [`Trace::has_all_stacks`] is false, these are
+    /// projections onto the frames that a snapshot kept.
+    pub fn stacks(&self) -> impl Iterator<Item = (StackId, &[FrameId], Time)> {
+        self.stacks.ids().map(|id| (id, self.stacks.get(id), self.stacks.time(id)))
+    }
+
+    /// Whether each sample's whole stack is known.
+    pub fn has_all_stacks(&self) -> bool {
+        self.kept.is_none()
+    }
+
+    /// Whether the stacks tell where this frame is: all traces but snapshots' do.
+    pub fn places(&self, frame: FrameId) -> bool {
+        self.kept.as_ref().is_none_or(|kept| kept.binary_search(&frame).is_ok())
+            || self.inclusive(frame).is_none()
+    }
+
+    /// How the stacks of groups of frames lie to each other, in one pass over the stacks. None
+    /// where the stacks do not tell, as in a snapshot that did not keep one of the frames.
+    pub fn together(&self, groups: &[&[FrameId]]) -> Option<Together> {
+        if !groups.iter().all(|group| group.iter().all(|&frame| self.places(frame))) {
+            return None;
+        }
+        let mut of: HashMap<FrameId, Vec<usize>, ahash::RandomState> = HashMap::default();
+        for (at, group) in groups.iter().enumerate() {
+            for &frame in *group {
+                of.entry(frame).or_default().push(at);
+            }
+        }
+        let mut together =
+            Together { each: vec![Time::default(); groups.len()], ..Together::default() };
+        let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
+        let mut seen_in = vec![u32::MAX; groups.len()];
+        let mut here: Vec<(usize, usize, FrameId)> = Vec::new();
+        for (id, stack, time) in self.stacks() {
+            here.clear();
+            for (depth, frame) in stack.iter().enumerate() {
+                for &group in of.get(frame).map_or(&[][..], Vec::as_slice) {
+                    let seen = seen_in.get_mut(group)?;
+                    if *seen != id.0 {
+                        *seen = id.0;
+                        here.push((group, depth, *frame));
+                    }
+                }
+            }
+            if here.is_empty() {
+                continue;
+            }
+            together.union.add(time);
+            for &(group, ..) in &here {
+                together.each.get_mut(group)?.add(time);
+                together.sum.add(time);
+            }
+            here.sort_unstable();
+            for (at, &(a, a_depth, a_frame)) in here.iter().enumerate() {
+                for &(b, b_depth, b_frame) in here.iter().skip(at + 1) {
+                    let is_full = pairs.len() >= Self::MAX_PAIRS;
+                    let found = Pair {
+                        groups: (a, b),
+                        time: Time::default(),
+                        stack: id,
+                        frames: (a_frame, b_frame),
+                        second_is_inner: b_depth > a_depth,
+                    };
+                    let pair = match pairs.entry((a, b)) {
+                        std::collections::btree_map::Entry::Vacant(_) if is_full => {
+                            together.is_cut = true;
+                            continue;
+                        }
+                        entry => entry.or_insert(found),
+                    };
+                    let so_far = pair.time;
+                    if time > self.stacks.time(pair.stack) {
+                        *pair = found;
+                    }
+                    pair.time = so_far;
+                    pair.time.add(time);
+                }
+            }
+        }
+        together.pairs = pairs.into_values().collect();
+        Some(together)
+    }
+
+    /// The part of the trace whose stacks have one of `frames`. None where the stacks do not tell.
+    pub fn only_under(&self, frames: &[FrameId]) -> Option<Self> {
+        if !self.has_all_stacks() {
+            return None;
+        }
+        let wanted: std::collections::HashSet<FrameId, ahash::RandomState> =
+            frames.iter().copied().collect();
+        let mut stacks = Stacks::default();
+        let mut frames = 0;
+        for (_, stack, time) in self.stacks() {
+            if stack.iter().any(|frame| wanted.contains(frame)) {
+                frames = stack.iter().map(|frame| frame.index() + 1).max().unwrap_or(0).max(frames);
+                let id = stacks.add(stack).ok()?;
+                stacks.sample(id, time).ok()?;
+            }
+        }
+        let inclusive = inclusive(&stacks, frames);
+        Some(Self { unit: self.unit, total: stacks.total(), inclusive, stacks, kept: None })
+    }
+
+    /// Numbers its frames anew.
+    pub(crate) fn renumber(&mut self, new: &[FrameId]) {
+        let of = |frame: FrameId| new.get(frame.index()).copied().unwrap_or(frame);
+        self.inclusive.iter_mut().for_each(|(frame, _)| *frame = of(*frame));
+        self.inclusive.sort_unstable_by_key(|(frame, _)| *frame);
+        // Nothing is looked up by its frames from here on.
+        self.stacks.frames.iter_mut().for_each(|frame| *frame = of(*frame));
+        self.stacks.last = HashMap::default();
+        self.stacks.before = Vec::new();
+        if let Some(kept) = &mut self.kept {
+            for frame in kept.iter_mut() {
+                *frame = of(*frame);
+            }
+            kept.sort_unstable();
+        }
+    }
+}
+
+/// The frame with the most time, in both readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Largest {
+    /// By what was sampled.
+    pub sampled: (FrameId, Time),
+    /// By what the consumer credits.
+    pub credited: (FrameId, Time),
+}
+
+/// The inclusive times, by frame.
+fn inclusive(stacks: &Stacks, frames: usize) -> Vec<(FrameId, Time)> {
+    let mut sums = vec![Time::default(); frames];
+    let mut seen_in = vec![u32::MAX; frames];
+    for id in stacks.ids() {
+        let time = stacks.time(id);
+        for frame in stacks.get(id) {
+            if let (Some(seen), Some(sum)) =
+                (seen_in.get_mut(frame.index()), sums.get_mut(frame.index()))
+                && *seen != id.0
+            {
+                *seen = id.0;
+                sum.add(time);
+            }
+        }
+    }
+    let sampled = sums.into_iter().zip(seen_in).enumerate();
+    sampled
+        .filter(|(_, (_, seen))| *seen != u32::MAX)
+        .map(|(at, (time, _))| (FrameId(at as u32), time))
+        .collect()
+}
