@@ -17,7 +17,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use rayon::prelude::*;
 
 use super::frames::{FrameId, Frames};
-use crate::overlap::matcher::{self, Matcher, Outcome};
+use crate::overlap::matcher::{self, Lead, Matcher, Outcome};
 use crate::pattern::ast::Ast;
 use crate::pattern::required::{plain_text, required};
 
@@ -184,7 +184,8 @@ impl Search<'_> {
                             found.unfinished.push(pattern);
                             continue;
                         }
-                        let (outcome, steps) = matcher.search_within(&chars, steps as u32);
+                        let (outcome, steps) =
+                            matcher.search_within(&chars, steps as u32, Lead::None);
                         // A search that ends at once is work too.
                         let steps = u64::from(steps) + 8;
                         *own = (*own + steps).min(STEPS);

@@ -61,16 +61,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
                 .with_hypothesis(one.hypothesis.id())
         });
     }
-    for (number, count) in relations.more() {
-        let Some(one) = uses.get(number) else { continue };
-        let message = format!("{} may overlap many more patterns than were looked at", one.name());
-        findings.push_from(entry.file, |findings| {
-            let text = format!("about {count} pairs with it were not looked at");
-            findings
-                .finding(message, label(entry.file, one.slot.text.span(), text))
-                .with_hypothesis(one.hypothesis.id())
-        });
-    }
+    of_many(entry, findings, &uses, relations);
     if relations.left_out() > 0
         && let Some(first) = entry.register.slots().next()
     {
@@ -80,6 +71,38 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
             findings.finding(message, label(entry.file, first.text.span(), text))
         });
     }
+}
+
+/// The patterns that have so much in common with others that only some pairs were looked at: one finding.
+fn of_many(
+    entry: &Entry<'_>,
+    findings: &mut Findings,
+    uses: &AHashMap<usize, Use<'_>>,
+    relations: &Relations,
+) {
+    let places = relations.more().iter();
+    let mut many: Vec<(&Use<'_>, usize)> =
+        places.filter_map(|&(number, count)| Some((uses.get(&number)?, count))).collect();
+    many.sort_by_key(|(one, count)| (std::cmp::Reverse(*count), one.at));
+    let Some(&(first, count)) = many.first() else { return };
+    let message = match many.len() {
+        1 => format!("{} may overlap more patterns than were looked at", first.name()),
+        all => format!("{all} patterns may overlap more patterns than were looked at"),
+    };
+    findings.push_from(entry.file, |findings| {
+        let text = format!("about {count} pairs with it were not looked at");
+        let mut finding = findings
+            .finding(message, label(entry.file, first.slot.text.span(), text))
+            .with_note(
+                "they begin or end as very many others do, so this says little of any of them",
+            )
+            .with_hypothesis(first.hypothesis.id());
+        for (other, count) in many.iter().skip(1).take(EXAMPLES) {
+            let text = format!("about {count}");
+            finding = finding.with_related(label(entry.file, other.slot.text.span(), text));
+        }
+        finding
+    });
 }
 
 fn of_pairs(
