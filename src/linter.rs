@@ -92,13 +92,15 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
         .into_iter()
         .flatten()
         .collect();
-    for &rule in &running {
+    // What they share, the first that asks finds.
+    let found = spread.map(&running, |&rule| {
+        let mut findings = Findings::new(rule);
         if let Check::Workspace(check) = rule.check {
-            let mut findings = Findings::new(rule);
             check(&workspace, &mut findings);
-            diagnostics.append(&mut findings.into_vec());
         }
-    }
+        findings.into_vec()
+    });
+    diagnostics.extend(found.into_iter().flatten());
     diagnostics.retain(|diagnostic| concerns_what_was_asked(sources, diagnostic));
     allow(&workspace, &running, options.levels, &mut diagnostics);
     let mut outcome = None;

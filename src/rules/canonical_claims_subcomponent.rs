@@ -22,6 +22,9 @@ type Claimed<'e> = (&'e Subcomponent<'e>, Lie<'e>);
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     let relations = workspace.relations(entry);
+    if relations.is_quiet() {
+        return;
+    }
     for hypothesis in &entry.register.hypotheses {
         let Some(canonical) = &hypothesis.canonical else { continue };
         let claimed: Vec<Claimed<'_>> = hypothesis

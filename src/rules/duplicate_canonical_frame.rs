@@ -17,6 +17,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     let relations = workspace.relations(entry);
+    if relations.is_quiet() {
+        return;
+    }
     let mut first: AHashMap<usize, &Hypothesis<'_>> = AHashMap::new();
     for hypothesis in &entry.register.hypotheses {
         let Some(slot) = &hypothesis.canonical else { continue };

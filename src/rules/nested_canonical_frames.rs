@@ -21,6 +21,9 @@ type Nested<'e> = (Canonical<'e>, Lie<'e>);
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     let relations = workspace.relations(entry);
+    if relations.is_quiet() {
+        return;
+    }
     let canonicals = canonicals(entry, relations);
     for hypothesis in &entry.register.hypotheses {
         let own = hypothesis.canonical.as_ref().and_then(|slot| relations.stand(slot.pattern));

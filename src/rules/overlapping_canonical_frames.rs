@@ -18,6 +18,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     let relations = workspace.relations(entry);
+    if relations.is_quiet() {
+        return;
+    }
     for group in groups(entry, relations, |kind| matches!(kind, Kind::AWithinB | Kind::BWithinA)) {
         let file = entry.file;
         findings.push_from(file, |findings| match &group {

@@ -16,6 +16,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     let relations = workspace.relations(entry);
+    if relations.is_quiet() {
+        return;
+    }
     for group in groups(entry, relations, |kind| *kind == Kind::Partial) {
         findings.push_from(entry.file, |findings| match &group {
             Group::Pair(pair) => {

@@ -40,6 +40,8 @@ pub struct Relations {
     more: Vec<(usize, usize)>,
     /// How many pairs were not looked at because there are too many.
     left_out: usize,
+    /// Whether some pattern is used more than once.
+    is_shared: bool,
 }
 
 /// Where a pattern is used in its register.
@@ -107,21 +109,28 @@ impl Relations {
             uses.push(Uses::default());
             Some(ids.len() - 1)
         };
+        let mut slots = 0;
         for (at, hypothesis) in register.hypotheses.iter().enumerate() {
             if let Some(slot) = &hypothesis.canonical
                 && let Some(number) = number(slot.pattern, &mut uses)
             {
+                slots += 1;
                 uses[number].canonical = true;
             }
             for subcomponent in &hypothesis.subcomponents {
-                if let Some(number) = number(subcomponent.slot.pattern, &mut uses)
-                    && uses[number].subcomponent_of.last() != Some(&at)
-                {
+                let Some(number) = number(subcomponent.slot.pattern, &mut uses) else { continue };
+                slots += 1;
+                if uses[number].subcomponent_of.last() != Some(&at) {
                     uses[number].subcomponent_of.push(at);
                 }
             }
         }
-        let mut relations = Self { stands: (0..ids.len()).collect(), numbers, ..Self::default() };
+        let mut relations = Self {
+            stands: (0..ids.len()).collect(),
+            numbers,
+            is_shared: slots > ids.len(),
+            ..Self::default()
+        };
         if ids.len() <= FEW {
             relations.look_at_few(&ids, &uses, workspace);
         } else {
@@ -220,6 +229,12 @@ impl Relations {
                 self.pairs.insert((finding.a, finding.b), finding.relation);
             }
         }
+    }
+
+    /// Whether no two slots are at odds: their patterns all differ, and nothing was found between them.
+    pub fn is_quiet(&self) -> bool {
+        let stand_alone = || self.stands.iter().enumerate().all(|(at, &stand)| at == stand);
+        !self.is_shared && self.pairs.is_empty() && stand_alone()
     }
 
     /// The number of the pattern that stands for `id`. `None` where it is left out.
