@@ -12,6 +12,8 @@
 //!
 //! Texts are printable ASCII. Uses `ast` and `unicode` of `pattern`, and `span`.
 
+use std::collections::{BTreeMap, HashSet};
+
 use super::ast::{
     Assertion, Ast, Class, ClassItemKind, Flags, Look, Node, NodeKind, PerlClass, RepeatKind,
 };
@@ -23,6 +25,15 @@ pub const FRAME_CHARS: usize = 400;
 
 /// A slow frame takes CPython this many nanoseconds at least: 10 ms, and half as much again for faster machines.
 const SLOW: u64 = 15_000_000;
+
+/// What a frame of [`SHORT_CHARS`] may cost: one that is cubic grows 64-fold to a full frame.
+const SHORT_LIMIT: u64 = SLOW / 16;
+
+/// One that costs less is not slow at full length; time that grows with the fifth power grows 1,024-fold.
+const SHORT_LEAST: u64 = SLOW / 1024;
+
+/// In tenths: how much dearer a short frame has to be than its half.
+const SHORT_GROWTH: u64 = 44;
 
 /// All frames of one pattern together may cost this much.
 const MAX_COST: u64 = 4 * SLOW;
@@ -38,6 +49,18 @@ const LARGE: u32 = 16;
 
 /// The most words that frames are made of.
 const MAX_WORDS: usize = 12;
+
+/// The most pairs of places that are looked at for words that a loop reads in two ways.
+const MAX_PAIRS: usize = 20_000;
+
+/// The most places that are looked at after one character.
+const MAX_REACH: usize = 500;
+
+/// So many choices have enough outcomes to be slow.
+const MANY_CHOICES: u32 = 12;
+
+/// Frames are compared by this length first, to try the most promising ones.
+const SHORT_CHARS: usize = 100;
 
 /// From one length to its double, cubic time grows by eight and quadratic by four.
 const CUBIC: u64 = 6;
@@ -131,12 +154,32 @@ fn mask_of(node: &Node) -> Option<Mask> {
         NodeKind::Dot(_) => Some(PRINTABLE),
         NodeKind::Class(class, flags) => Some(class_mask(class, *flags)),
         NodeKind::Group(body) => mask_of(body),
-        // CPython makes one set of such branches.
-        NodeKind::Alternation(branches) => {
-            branches.iter().try_fold(0, |mask, branch| Some(mask | mask_of(branch)?))
-        }
+        NodeKind::Alternation(branches) => one_set(branches),
         _ => None,
     }
+}
+
+/// The characters of branches that CPython makes one set of: characters and sets that are not negated, under the same flags.
+/// Others, a dot among them, stay branches and are tried one after the other.
+fn one_set(branches: &[Node]) -> Option<Mask> {
+    let mut mask = 0;
+    let mut shared = None;
+    for branch in branches {
+        let mut inner = branch;
+        while let NodeKind::Group(body) = &inner.kind {
+            inner = body;
+        }
+        let flags = match &inner.kind {
+            NodeKind::Literal(_, flags) => *flags,
+            NodeKind::Class(class, flags) if !class.negated => *flags,
+            _ => return None,
+        };
+        if *shared.get_or_insert(flags) != flags {
+            return None;
+        }
+        mask |= mask_of(inner)?;
+    }
+    Some(mask)
 }
 
 /// The characters that a match of `node` can begin with; `None` if that is not known.
@@ -645,8 +688,24 @@ fn is_ambiguous(node: &Node) -> bool {
     match &node.kind {
         _ if mask_of(node).is_some() => false,
         NodeKind::Alternation(_) => true,
-        NodeKind::Repeat(repeat, _) => repeat.max != Some(repeat.min),
+        NodeKind::Repeat(repeat, body) => repeat.max != Some(repeat.min) || is_ambiguous(body),
         _ => children(node).into_iter().any(is_ambiguous),
+    }
+}
+
+/// How often a match has to choose among ways that are few each: what is optional, and branches. Twenty of them have a million
+/// outcomes, whatever the length of the text.
+fn choices(node: &Node) -> u32 {
+    match &node.kind {
+        NodeKind::Repeat(repeat, body) if repeat.kind != RepeatKind::Possessive => {
+            let inner = choices(body).saturating_add(u32::from(repeat.max != Some(repeat.min)));
+            inner.saturating_mul(repeat.max.unwrap_or(1))
+        }
+        _ if mask_of(node).is_some() => 0,
+        NodeKind::Alternation(branches) => {
+            branches.iter().map(choices).max().unwrap_or(0).saturating_add(1)
+        }
+        _ => children(node).into_iter().fold(0, |sum, child| sum.saturating_add(choices(child))),
     }
 }
 
@@ -687,20 +746,30 @@ impl Words {
     }
 
     fn count(&mut self, node: &Node) {
-        if let NodeKind::Repeat(_, body) = &node.kind
-            && let Some(mask) = mask_of(body)
-        {
-            for (at, count) in self.popular.iter_mut().enumerate() {
-                *count += u32::from(mask >> at & 1 == 1);
+        if let NodeKind::Repeat(_, body) = &node.kind {
+            self.count_all(body);
+        } else {
+            for child in children(node) {
+                self.count(child);
             }
-        }
-        for child in children(node) {
-            self.count(child);
         }
     }
 
-    /// A short text that `node` matches, as often as it must.
-    fn sample(&self, node: &Node, out: &mut String) {
+    /// Counts for what stands in a repeat.
+    fn count_all(&mut self, node: &Node) {
+        if let Some(mask) = mask_of(node) {
+            for (at, count) in self.popular.iter_mut().enumerate() {
+                *count += u32::from(mask >> at & 1 == 1);
+            }
+        } else {
+            for child in children(node) {
+                self.count_all(child);
+            }
+        }
+    }
+
+    /// A short text that `node` matches, with repeats made as often as they must, but `least` times at least.
+    fn sample(&self, node: &Node, least: u32, out: &mut String) {
         if out.len() > FRAME_CHARS {
             return;
         }
@@ -710,27 +779,28 @@ impl Words {
         }
         match &node.kind {
             NodeKind::Repeat(repeat, body) => {
-                for _ in 0..repeat.min.min(FRAME_CHARS as u32) {
-                    self.sample(body, out);
+                let wanted = repeat.min.max(least).min(repeat.max.unwrap_or(u32::MAX));
+                for _ in 0..wanted.min(FRAME_CHARS as u32) {
+                    self.sample(body, least, out);
                 }
             }
             NodeKind::Alternation(branches) => {
                 if let Some(branch) = branches.first() {
-                    self.sample(branch, out);
+                    self.sample(branch, least, out);
                 }
             }
             NodeKind::Look(..) => {}
             _ => {
                 for child in children(node) {
-                    self.sample(child, out);
+                    self.sample(child, least, out);
                 }
             }
         }
     }
 
-    fn sampled(&self, node: &Node) -> String {
+    fn sampled(&self, node: &Node, least: u32) -> String {
         let mut out = String::new();
-        self.sample(node, &mut out);
+        self.sample(node, least, &mut out);
         out
     }
 
@@ -740,16 +810,16 @@ impl Words {
             NodeKind::Repeat(repeat, body) if repeat.max.is_none_or(|max| max >= LARGE) => {
                 self.prefixes.push(before.clone());
                 self.between.push(std::mem::take(gap));
-                let mut words = vec![self.sampled(body)];
+                let mut words = vec![self.sampled(body, 0), self.sampled(body, 1)];
                 if let NodeKind::Alternation(branches) = &inside(body).kind {
-                    words.extend(branches.iter().map(|branch| self.sampled(branch)));
+                    words.extend(branches.iter().map(|branch| self.sampled(branch, 1)));
                 }
                 if mask_of(body).is_none() {
                     self.collect(body, &mut before.clone(), gap);
                 }
                 self.pumps.extend(words);
                 self.pumps.extend(self.between.last().cloned());
-                self.sample(node, before);
+                self.sample(node, 0, before);
             }
             NodeKind::Concat(parts) => {
                 for part in parts {
@@ -760,8 +830,8 @@ impl Words {
                 for branch in branches {
                     self.collect(branch, &mut before.clone(), &mut gap.clone());
                 }
-                self.sample(node, before);
-                self.sample(node, gap);
+                self.sample(node, 0, before);
+                self.sample(node, 0, gap);
             }
             NodeKind::Capture(_, body)
             | NodeKind::Group(body)
@@ -772,14 +842,140 @@ impl Words {
                 self.collect(body, before, gap);
                 if let NodeKind::Repeat(..) = &node.kind {
                     self.pumps.push(gap.clone());
+                    self.pumps.push(self.sampled(node, 1));
                 }
             }
             NodeKind::Look(_, body) => self.collect(body, &mut before.clone(), &mut gap.clone()),
             _ => {
-                self.sample(node, before);
-                self.sample(node, gap);
+                if let NodeKind::Repeat(..) = &node.kind {
+                    self.pumps.push(self.sampled(node, 1));
+                }
+                self.sample(node, 0, before);
+                self.sample(node, 0, gap);
             }
         }
+    }
+}
+
+/// Texts that a round of some loop reads in two ways, so that their repetition is divided in exponentially many.
+///
+/// The ways are those through the program without its counts, looked at in pairs that read the same text (the test for
+/// exponential ambiguity of Weber and Seidl, *On the degree of ambiguity of finite automata*, 1991). What is found is tried.
+struct Ambiguity<'p> {
+    program: &'p Program,
+    /// Where the next character can be read after one is read at each place, and whether on several ways.
+    after: Vec<Option<Vec<(usize, bool)>>>,
+    /// How many more pairs may be looked at.
+    left: usize,
+}
+
+/// A pair of places that read next, the smaller first, and whether the ways there have parted.
+type Pair = (usize, usize, bool);
+
+impl Ambiguity<'_> {
+    fn words(program: &Program, words: &Words) -> Vec<String> {
+        let after = vec![None; program.ops.len()];
+        let mut search = Ambiguity { program, after, left: MAX_PAIRS };
+        let mut in_loop = vec![false; program.ops.len()];
+        for (at, op) in program.ops.iter().enumerate() {
+            if let Op::Loop { next, .. } = op
+                && let Some(body) = in_loop.get_mut(at + 1..*next)
+            {
+                body.fill(true);
+            }
+        }
+        let mut found: Vec<String> = Vec::new();
+        for (at, _) in in_loop.iter().enumerate().filter(|(_, inside)| **inside) {
+            if search.left == 0 || found.len() > MAX_WORDS {
+                break;
+            }
+            if let Some(word) = search.round(at, words).filter(|word| !found.contains(word)) {
+                found.push(word);
+            }
+        }
+        found
+    }
+
+    fn mask(&self, at: usize) -> Option<Mask> {
+        match self.program.ops.get(at)? {
+            Op::Set(mask) | Op::One { mask, .. } => Some(*mask),
+            _ => None,
+        }
+    }
+
+    /// A shortest text that leads from `at` back to it on two ways.
+    fn round(&mut self, at: usize, words: &Words) -> Option<String> {
+        self.mask(at)?;
+        let mut pairs: Vec<(Pair, usize, char)> = vec![((at, at, false), 0, ' ')];
+        let mut seen: HashSet<Pair> = HashSet::new();
+        let mut next = 0;
+        while let Some(&((a, b, parted), ..)) = pairs.get(next) {
+            let both = self.mask(a)? & self.mask(b)?;
+            if let Some(c) = words.pick(both) {
+                let (from_a, from_b) = (self.after(a), self.after(b));
+                for &(x, twice) in &from_a {
+                    for &(y, _) in &from_b {
+                        let parted = parted || x != y || a == b && twice;
+                        let pair = (x.min(y), x.max(y), parted);
+                        if pair == (at, at, true) {
+                            let mut text = vec![c];
+                            let mut back = next;
+                            while let Some(&(_, before, c)) = pairs.get(back).filter(|_| back > 0) {
+                                text.push(c);
+                                back = before;
+                            }
+                            return Some(text.iter().rev().collect());
+                        }
+                        if seen.insert(pair) {
+                            self.left = self.left.checked_sub(1)?;
+                            pairs.push((pair, next, c));
+                        }
+                    }
+                }
+            }
+            next += 1;
+        }
+        None
+    }
+
+    /// Where the next character can be read after one is read at `at`.
+    fn after(&mut self, at: usize) -> Vec<(usize, bool)> {
+        if let Some(Some(known)) = self.after.get(at) {
+            return known.clone();
+        }
+        let mut visits: BTreeMap<usize, u8> = BTreeMap::new();
+        let mut open = vec![at + 1];
+        if let Some(Op::One { max: 2.., .. }) = self.program.ops.get(at) {
+            open.push(at);
+        }
+        while let Some(pc) = open.pop() {
+            if visits.len() > MAX_REACH {
+                break;
+            }
+            let count = visits.entry(pc).or_default();
+            if *count == 2 {
+                continue;
+            }
+            *count += 1;
+            match self.program.ops.get(pc) {
+                Some(Op::Set(_) | Op::Fail) | None => {}
+                Some(Op::One { min, .. }) => open.extend((*min == 0).then_some(pc + 1)),
+                Some(Op::Jump(to) | Op::Look(_, _, to)) => open.push(*to),
+                Some(Op::Branch(starts)) => open.extend(starts.iter().map(|(start, _)| *start)),
+                Some(Op::Loop { next, .. } | Op::Possessive { next, .. }) => {
+                    open.extend([pc + 1, *next]);
+                }
+                Some(Op::LoopStart(_) | Op::Mark | Op::Assert(_) | Op::Atomic(_) | Op::End) => {
+                    open.push(pc + 1);
+                }
+            }
+        }
+        let reads = visits.into_iter().filter(|(pc, _)| self.mask(*pc).is_some());
+        let found: Vec<_> = reads.map(|(pc, count)| (pc, count > 1)).collect();
+        if let Some(place) = self.after.get_mut(at) {
+            *place = Some(found.clone());
+        }
+        found
     }
 }
 
@@ -809,7 +1005,7 @@ fn tidy(words: &mut Vec<String>, keep_empty: bool) {
 /// Looks at what bounded work finds: no answer is no promise. Patterns with backreferences or conditionals are not looked at.
 pub fn attack(ast: &Ast) -> Option<Attack> {
     let start = u32::from(!is_anchored(&ast.root));
-    if degree(&ast.root).saturating_add(start) < 3 {
+    if degree(&ast.root).saturating_add(start) < 3 && choices(&ast.root) < MANY_CHOICES {
         return None;
     }
     let program = Program::new(ast)?;
@@ -820,34 +1016,72 @@ pub fn attack(ast: &Ast) -> Option<Attack> {
     let between = words.between.iter().filter(|word| !word.is_empty()).cloned().collect::<Vec<_>>();
     words.pumps.push(last);
     tidy(&mut words.pumps, false);
-    let mut pumps: Vec<Vec<String>> = words.pumps.iter().map(|word| vec![word.clone()]).collect();
+    words.pumps.extend(Ambiguity::words(&program, &words));
+    let mut pumps: Vec<Vec<String>> = Vec::new();
+    for word in &words.pumps {
+        if !pumps.iter().any(|known| known.first() == Some(word)) {
+            pumps.push(vec![word.clone()]);
+        }
+    }
     if (2..=MAX_WORDS).contains(&between.len()) {
         pumps.push(between);
     }
     words.prefixes.insert(0, String::new());
     tidy(&mut words.prefixes, true);
+    // The dearest short frames first; among those that cost about the same, the simplest.
     let mut spent = 0;
+    let mut ranked = Vec::new();
     for pump in &pumps {
         for suffix in ["", "!", "~ "] {
             for prefix in &words.prefixes {
-                let build = |length| shape(prefix, pump, suffix, length);
-                let candidate = build(FRAME_CHARS)?;
-                let cost = search(&program, candidate.frame().as_bytes(), SLOW);
-                spent += cost.nanoseconds;
-                if cost.nanoseconds >= SLOW && candidate.frame().len() == FRAME_CHARS {
-                    let half = search(&program, build(FRAME_CHARS / 2)?.frame().as_bytes(), SLOW);
-                    spent += half.nanoseconds;
-                    // Where both hit the limit the time is beyond any polynomial that matters.
-                    let is_cubic =
-                        half.nanoseconds >= SLOW || half.nanoseconds * CUBIC <= cost.nanoseconds;
-                    if is_cubic && let Some(repeat) = cost.repeat {
-                        return Some(Attack { repeat, ..candidate });
+                let build = |length| shape(prefix, pump, suffix, prefix.len() + length);
+                let Some((short, half)) = build(SHORT_CHARS).zip(build(SHORT_CHARS / 2)) else {
+                    continue;
+                };
+                let cost = search(&program, short.frame().as_bytes(), SHORT_LIMIT).nanoseconds;
+                spent += cost;
+                if spent > MAX_COST {
+                    break;
+                }
+                if cost < SHORT_LEAST {
+                    continue;
+                }
+                if cost < SHORT_LIMIT {
+                    let half = search(&program, half.frame().as_bytes(), SHORT_LIMIT).nanoseconds;
+                    spent += half;
+                    // What is cubic later on begins with growth a little more than quadratic.
+                    if cost * 10 < half * SHORT_GROWTH {
+                        continue;
                     }
                 }
-                if spent > MAX_COST {
-                    return None;
-                }
+                let rank = if cost < SHORT_LIMIT { cost.max(1).ilog2() } else { u64::BITS };
+                ranked.push((std::cmp::Reverse(rank), prefix, pump, suffix));
             }
+        }
+    }
+    ranked.sort_by_key(|(cost, ..)| *cost);
+    let mut spent = 0;
+    for (_, prefix, pump, suffix) in ranked {
+        let build = |length| shape(prefix, pump, suffix, length);
+        let Some((candidate, half)) = build(FRAME_CHARS).zip(build(FRAME_CHARS / 2)) else {
+            continue;
+        };
+        if candidate.frame().len() != FRAME_CHARS {
+            continue;
+        }
+        let cost = search(&program, candidate.frame().as_bytes(), SLOW);
+        spent += cost.nanoseconds;
+        if cost.nanoseconds >= SLOW {
+            let half = search(&program, half.frame().as_bytes(), SLOW);
+            spent += half.nanoseconds;
+            // Where both hit the limit the time is beyond any polynomial that matters.
+            let is_cubic = half.nanoseconds >= SLOW || half.nanoseconds * CUBIC <= cost.nanoseconds;
+            if is_cubic && let Some(repeat) = cost.repeat {
+                return Some(Attack { repeat, ..candidate });
+            }
+        }
+        if spent > MAX_COST {
+            break;
         }
     }
     None
@@ -898,6 +1132,24 @@ mod tests {
             "(?=(a+)+$)a",
             "^(.*?,){11}P",
             "(?:.*::)?(?:.*::)?(?:.*::)?zzz",
+            // Branches that have some text in common, whatever they are.
+            r"(?:.|\w)*x",
+            r"(?:[^:]|\w)*::run",
+            r"(?:.|\s)*x",
+            "(?:a|.)*x",
+            "(?:[^a]|[^b])*x",
+            r"(?:\w\d|\d\w|_)*x",
+            "(?:(?i:a)|[ab])*x",
+            "(?:<[^>]*>|.)*::x",
+            "(?:[ab]c|a[cd])*x",
+            "(?:(?:a|.){2})*x",
+            // What is optional, in each other or in turn.
+            "(?:x?){20}y",
+            "(?:a?b?)*x",
+            "(?:x{0,3})*y",
+            "x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?x?y",
+            "<.*<.*>.*>::x",
+            r"\[.*\[.*\[.*\]::x",
         ] {
             let attack = slow(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(attack.frame().len(), FRAME_CHARS, "{text}");
@@ -919,6 +1171,15 @@ mod tests {
             "^a*b*c*$",
             "(?:a{2})*",
             r"^\w+\s+\w+$",
+            // Python makes one set of these branches.
+            r"(?:a|b|\w)*x",
+            "(?:[ab]|[bc])*-",
+            // These have no text in common.
+            r"(?:\w|::)*foo",
+            "(?:[^:]|:)*x",
+            r"(?:\w+::)*foo",
+            "x?y?z?::foo",
+            "(?:x?){5}y",
         ] {
             assert_eq!(slow(text), None, "{text}");
         }

@@ -186,7 +186,9 @@ impl<'t> Reader<'t> {
                     "the very end".to_owned(),
                     "also the place before line feeds at the end".to_owned(),
                 );
-                self.found.push(Construct { span, python, rust, spelled: None, plain: None });
+                // Only a line feed at the end tells `$` from it, in either dialect.
+                let plain = Some(("$".to_owned(), true));
+                self.found.push(Construct { span, python, rust, spelled: None, plain });
                 self.at += 2;
             }
             b'b' if self.byte(2) == Some(b'{') => {

@@ -28,6 +28,8 @@ pub struct PatternError {
     pub(super) in_set: bool,
     /// Whether verbose mode is on there.
     pub(super) verbose: bool,
+    /// Whether `$` means the end of a line there.
+    pub(super) lines: bool,
 }
 
 /// A change of the pattern's text that repairs a fault.

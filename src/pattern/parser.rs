@@ -315,6 +315,7 @@ impl<'t> Parser<'t> {
             repair: None,
             in_set: self.in_set,
             verbose: self.now.verbose(),
+            lines: self.now.flags.has(Flags::MULTI_LINE),
         })
     }
 

@@ -416,6 +416,10 @@ fn escape(text: &str, fault: &mut PatternError) {
                 repair(fault, format!("spell it `\\{number}`"), format!("(?:\\{number})"), true);
             }
         }
+        // Before the end they differ only where a line feed follows, and frames have none. `$` says it in both dialects.
+        Some('z') if outside && !fault.lines => {
+            repair(fault, "spell it `$`, the end of a frame", "$", true);
+        }
         Some('z') if outside => {
             repair(fault, "spell it `\\Z`, the very end of the text", "\\Z", true);
         }

@@ -8,10 +8,11 @@ use crate::fix::{Applicability, Fix};
 use crate::overlap::matcher::Outcome;
 use crate::overlap::{Answer, Budget, Compiled};
 use crate::pattern::ast::{
-    Assertion, Ast, Class, ClassItem, ClassItemKind, Flags, Look, Node, NodeKind, Repeat,
-    RepeatKind,
+    Assertion, Ast, Class, ClassItem, ClassItemKind, Flags, Look, Node, NodeKind, PerlClass,
+    Repeat, RepeatKind,
 };
 use crate::pattern::dialects::{Construct, constructs, respelled};
+use crate::pattern::measure::children;
 use crate::pattern::{Pattern, Versions, parse};
 use crate::register::PatternId;
 use crate::span::Span;
@@ -29,10 +30,19 @@ pub(super) const RULE: Rule = Rule {
 /// The states that one comparison may hold.
 const STATES: usize = 200_000;
 
+/// The most pieces that frames are made of where meanings cannot be compared.
+const MAX_PIECES: usize = 12;
+
+/// The characters of a longer run of literals are not pieces of their own.
+const MAX_RUN: usize = 3;
+
+/// The most frames that are tried where meanings cannot be compared.
+const MAX_FRAMES: usize = 6_000;
+
 /// A construct, and a frame of printable ASCII that only one of the engines claims.
 struct Found {
     construct: Construct,
-    /// The frame, and whether it is Python that claims it; none for `\Z`, which no frame tells apart.
+    /// The frame, and whether it is Python that claims it; none for `\Z`, which no frame tells from `$`.
     frame: Option<(String, bool)>,
     /// Whether CPython warns about the construct.
     warned: bool,
@@ -89,14 +99,102 @@ fn difference(
     constructs: &[Construct],
 ) -> Option<(String, bool)> {
     let ast = pattern.ast().ok()?;
-    let frame = disagreement(ast, &respelled(pattern.text(), constructs))?;
-    let rust = pattern.rust().ok()?.is_match(&frame).ok()?;
-    let python = match workspace.compiled(id)?.matcher().search(&frame) {
-        Outcome::Match(..) => true,
-        Outcome::None => false,
-        Outcome::GaveUp => return None,
+    let rust = pattern.rust().ok()?;
+    let compiled = workspace.compiled(id)?;
+    let confirmed = |frame: String| {
+        let rust = rust.is_match(&frame).ok()?;
+        let python = match compiled.matcher().search(&frame) {
+            Outcome::Match(..) => true,
+            Outcome::None => false,
+            Outcome::GaveUp => return None,
+        };
+        (rust != python).then_some((frame, python))
     };
-    (rust != python).then_some((frame, python))
+    let other = respelled(pattern.text(), constructs);
+    if let Some(found) = disagreement(ast, &other).and_then(confirmed) {
+        return Some(found);
+    }
+    // References and questions about groups are beyond what can be compared; short frames are tried one by one.
+    if !is_undecidable(&ast.root) {
+        return None;
+    }
+    let mut pieces = Vec::new();
+    collect_pieces(&ast.root, &mut pieces);
+    collect_pieces(&parse(&other, Versions::ALL).ok()?.root, &mut pieces);
+    short_frames(pieces).find_map(confirmed)
+}
+
+fn is_undecidable(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Backreference(..) | NodeKind::Conditional(..))
+        || children(node).into_iter().any(is_undecidable)
+}
+
+/// The texts that a pattern spells out, and a character of each set, of printable ASCII.
+fn collect_pieces(node: &Node, pieces: &mut Vec<String>) {
+    let mut push = |piece: String| {
+        let fits = !piece.is_empty() && piece.bytes().all(|b| (b' '..=b'~').contains(&b));
+        if fits && pieces.len() < MAX_PIECES && !pieces.contains(&piece) {
+            pieces.push(piece);
+        }
+    };
+    match &node.kind {
+        NodeKind::Literal(c, _) => push(c.to_string()),
+        NodeKind::Class(class, _) => {
+            for item in &class.items {
+                push(match item.kind {
+                    ClassItemKind::Single(c) | ClassItemKind::Range(c, _) => c.to_string(),
+                    ClassItemKind::Perl(PerlClass::Digit) => "0".to_owned(),
+                    ClassItemKind::Perl(PerlClass::Space) => " ".to_owned(),
+                    ClassItemKind::Perl(PerlClass::Word) => "a".to_owned(),
+                    ClassItemKind::NotPerl(_) => "-".to_owned(),
+                });
+            }
+        }
+        NodeKind::Concat(parts) => {
+            let is_literal = |part: &Node| matches!(part.kind, NodeKind::Literal(..));
+            for run in parts.chunk_by(|a, b| is_literal(a) == is_literal(b)) {
+                let text = run.iter().filter_map(|part| match part.kind {
+                    NodeKind::Literal(c, _) => Some(c),
+                    _ => None,
+                });
+                push(text.collect());
+            }
+        }
+        _ => {}
+    }
+    if let NodeKind::Concat(parts) = &node.kind {
+        // A run is one piece; its characters alone matter where it is short.
+        let literals = parts.iter().filter(|part| matches!(part.kind, NodeKind::Literal(..)));
+        let skip = literals.count() > MAX_RUN;
+        for part in parts.iter().filter(|part| !skip || !matches!(part.kind, NodeKind::Literal(..)))
+        {
+            collect_pieces(part, pieces);
+        }
+    } else {
+        for child in children(node) {
+            collect_pieces(child, pieces);
+        }
+    }
+}
+
+/// Frames of one piece, of two, and so on, at most [`MAX_FRAMES`].
+fn short_frames(mut pieces: Vec<String>) -> impl Iterator<Item = String> {
+    for common in ["a", "b", "-", " "] {
+        if !pieces.iter().any(|piece| piece == common) {
+            pieces.push(common.to_owned());
+        }
+    }
+    let base = pieces.len();
+    // A frame is a number whose digits are pieces, without a zero: 1, 2, … 11, 12, …
+    (1..=MAX_FRAMES).map(move |mut number| {
+        let mut frame = Vec::new();
+        while number > 0 {
+            number -= 1;
+            frame.push(number % base);
+            number /= base;
+        }
+        frame.iter().rev().filter_map(|digit| pieces.get(*digit)).map(String::as_str).collect()
+    })
 }
 
 /// A shortest frame of printable ASCII that only one of `ast` and `other` claims.
@@ -145,7 +243,9 @@ fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Di
     finding.notes.push(match &found.frame {
         Some((frame, true)) => format!("Python claims the frame `{frame}`, fancy-regex does not"),
         Some((frame, false)) => format!("fancy-regex claims the frame `{frame}`, Python does not"),
-        None => "no frame has a line feed, so both claim the same frames".to_owned(),
+        None => "they differ before line feeds at the end of a text only, and no frame has any; \
+                 `$` claims the same frames in both"
+            .to_owned(),
     });
     if found.warned {
         finding.notes.push(
@@ -160,9 +260,13 @@ fn fix(place: PatternPlace<'_, '_>, construct: &Construct) -> Option<Fix> {
     let (plain, keeps) = construct.plain.as_ref()?;
     let edits: [(Span, String); 1] = [(construct.span, plain.clone())];
     parse(&edited(place.pattern.text(), &edits), Versions::ALL).ok()?;
-    let whose = if *keeps { "Python" } else { "fancy-regex" };
+    let message = match (keeps, &construct.spelled) {
+        (_, None) => format!("spell it `{plain}`, which is the same for frames"),
+        (true, _) => "spell what Python reads so that both read it".to_owned(),
+        (false, _) => "spell what fancy-regex reads so that both read it".to_owned(),
+    };
     Some(Fix {
-        message: format!("spell what {whose} reads so that both read it"),
+        message,
         edits: place.edits(&edits),
         applicability: if *keeps { Applicability::Safe } else { Applicability::Unsafe },
     })
