@@ -7,7 +7,9 @@ use super::{
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
 use crate::overlap::matcher::Outcome;
-use crate::overlap::{Answer, Budget, Compiled, Kind, Sample, pairs};
+use crate::overlap::{
+    Answer, Budget, Compiled, Finding, Kind, Member, Outline, Sample, Wanted, few, pairs,
+};
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
 use crate::pattern::measure::{children, min_width, part, plain_text, surely_satisfiable};
@@ -101,6 +103,42 @@ fn is_searched(node: &Node, inner: &Node) -> bool {
         || matches!(&node.kind, NodeKind::Capture(_, body) | NodeKind::Group(body) if is_searched(body, inner))
 }
 
+/// Which parts lie within which, where that is plain to see for all pairs; `None` where it is not.
+fn plainly_within(parts: &[Ast]) -> Option<Vec<(usize, usize)>> {
+    let outlines: Vec<Outline> = parts.iter().map(Outline::new).collect();
+    let member = |outline| match Outline::plain(outline) {
+        Some(text) => Member::Text(text),
+        None => Member::Other(outline),
+    };
+    let members: Vec<Member<'_>> = outlines.iter().map(member).collect();
+    // Without an automaton: what would need one is left open.
+    let seen = few(&members, &|_| None, &|_, _| Wanted::Inclusion);
+    seen.open.is_empty().then(|| inclusions(&seen.findings))
+}
+
+/// Which parts lie within which.
+fn within_by_index(parts: &[Ast]) -> Vec<(usize, usize)> {
+    let references: Vec<&Ast> = parts.iter().collect();
+    let pairs = pairs(&references, Budget { states: STATES });
+    let mut within = inclusions(&pairs.findings);
+    for same in &pairs.same {
+        if let [first, others @ ..] = same.as_slice() {
+            within.extend(others.iter().map(|&other| (other, *first)));
+        }
+    }
+    within
+}
+
+/// The inclusions among findings; of equal ones the later lies within the first.
+fn inclusions(findings: &[Finding]) -> Vec<(usize, usize)> {
+    let within = findings.iter().filter_map(|finding| match finding.relation.kind {
+        Kind::Equal | Kind::BWithinA => Some((finding.b, finding.a)),
+        Kind::AWithinB => Some((finding.a, finding.b)),
+        Kind::Partial | Kind::None | Kind::Undecided(_) => None,
+    });
+    within.collect()
+}
+
 /// The branches that, searched for alone, lie within another one that stays; of equal ones the later.
 fn covered(ast: &Ast, branches: &[Node]) -> Vec<Covered> {
     let texts: Option<Vec<String>> =
@@ -116,20 +154,8 @@ fn covered(ast: &Ast, branches: &[Node]) -> Vec<Covered> {
         return within.into_iter().map(|(a, b)| (a, Some(b))).collect();
     }
     let parts: Vec<Ast> = branches.iter().map(|branch| part(ast, branch.clone())).collect();
-    let references: Vec<&Ast> = parts.iter().collect();
-    let pairs = pairs(&references, Budget { states: STATES });
-    for same in &pairs.same {
-        if let [first, others @ ..] = same.as_slice() {
-            within.extend(others.iter().map(|&other| (other, *first)));
-        }
-    }
-    for finding in &pairs.findings {
-        match finding.relation.kind {
-            Kind::Equal | Kind::BWithinA => within.push((finding.b, finding.a)),
-            Kind::AWithinB => within.push((finding.a, finding.b)),
-            Kind::Partial | Kind::None | Kind::Undecided(_) => {}
-        }
-    }
+    let plain = if parts.len() <= FEW { plainly_within(&parts) } else { None };
+    within.extend(plain.unwrap_or_else(|| within_by_index(&parts)));
     within.sort_unstable();
     within.dedup_by_key(|(a, _)| *a);
     let mut all: Vec<Covered> = within.into_iter().map(|(a, b)| (a, Some(b))).collect();
