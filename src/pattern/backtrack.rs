@@ -35,8 +35,8 @@ const SHORT_LEAST: u64 = SLOW / 1024;
 /// In tenths: how much dearer a short frame has to be than its half.
 const SHORT_GROWTH: u64 = 44;
 
-/// All frames of one pattern together may cost this much.
-const MAX_COST: u64 = 4 * SLOW;
+/// All frames of one pattern together may cost this much, twice: short ones and long ones.
+pub const MAX_COST: u64 = 4 * SLOW;
 
 /// Patterns with more steps than these in their program are not looked at.
 const MAX_OPS: usize = 20_000;
@@ -1000,12 +1000,18 @@ fn tidy(words: &mut Vec<String>, keep_empty: bool) {
     });
 }
 
+/// Whether a pattern has repeats or choices enough to be slow; cheap to tell.
+pub fn is_suspect(ast: &Ast) -> bool {
+    let start = u32::from(!is_anchored(&ast.root));
+    degree(&ast.root).saturating_add(start) >= 3 || choices(&ast.root) >= MANY_CHOICES
+}
+
 /// A frame of [`FRAME_CHARS`] characters on which a search for `ast` takes cubic time or worse, and 10 ms or more, if one is found.
 ///
-/// Looks at what bounded work finds: no answer is no promise. Patterns with backreferences or conditionals are not looked at.
-pub fn attack(ast: &Ast) -> Option<Attack> {
-    let start = u32::from(!is_anchored(&ast.root));
-    if degree(&ast.root).saturating_add(start) < 3 && choices(&ast.root) < MANY_CHOICES {
+/// Looks at what work of at most `most` finds, [`MAX_COST`] where there is no reason for less: no answer is no
+/// promise. Patterns with backreferences or conditionals are not looked at.
+pub fn attack(ast: &Ast, most: u64) -> Option<Attack> {
+    if !is_suspect(ast) {
         return None;
     }
     let program = Program::new(ast)?;
@@ -1040,7 +1046,7 @@ pub fn attack(ast: &Ast) -> Option<Attack> {
                 };
                 let cost = search(&program, short.frame().as_bytes(), SHORT_LIMIT).nanoseconds;
                 spent += cost;
-                if spent > MAX_COST {
+                if spent > most {
                     break;
                 }
                 if cost < SHORT_LEAST {
@@ -1080,7 +1086,7 @@ pub fn attack(ast: &Ast) -> Option<Attack> {
                 return Some(Attack { repeat, ..candidate });
             }
         }
-        if spent > MAX_COST {
+        if spent > most {
             break;
         }
     }
@@ -1112,7 +1118,7 @@ mod tests {
     use super::*;
 
     fn slow(text: &str) -> Option<Attack> {
-        attack(&parse(text, Versions::ALL).unwrap())
+        attack(&parse(text, Versions::ALL).unwrap(), MAX_COST)
     }
 
     #[test]

@@ -29,6 +29,9 @@ pub(super) const RULE: Rule = Rule {
 /// Up to how many branches each pair is looked at, where all are plain text. More go to the index.
 const FEW: usize = 16;
 
+/// Alternations of more branches than these are not looked at.
+const MOST_BRANCHES: usize = 50_000;
+
 /// The most branches of one pattern that are tried in their context; each costs two inclusions.
 const MAX_TRIED: usize = 100;
 
@@ -64,6 +67,9 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
     let mut context = Context { workspace, id, ast, tried: 0, reduced: Vec::new() };
     for alternation in alternations {
         let NodeKind::Alternation(branches) = &alternation.kind else { continue };
+        if branches.len() > MOST_BRANCHES {
+            continue;
+        }
         let covered = covered(ast, branches);
         let is_gone = context.reduced.iter().any(|gone| gone.contains(alternation.span));
         if covered.is_empty() || is_gone || context.is_beside_the_point() {

@@ -3,7 +3,8 @@
 use super::{Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::Consumer;
-use crate::pattern::backtrack::{Attack, FRAME_CHARS, attack};
+use crate::pattern::backtrack::{Attack, FRAME_CHARS, MAX_COST, attack, is_suspect};
+use crate::register::PatternId;
 use crate::workspace::Workspace;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,12 +16,19 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Workspace(check),
 };
 
+/// Up to how many patterns of a run that may be slow are looked at as long as each needs; more share as much.
+const FULL_SHARES: u64 = 24;
+
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     // fancy-regex runs most of these in linear time.
     if workspace.consumer == Consumer::Rust {
         return;
     }
-    each_pattern(workspace, findings, |_, pattern| attack(pattern.ast().ok()?), report);
+    let patterns = workspace.patterns;
+    let is_suspect = |&&id: &&PatternId| patterns.get(id).ast().is_ok_and(is_suspect);
+    let suspects = patterns.unusual().iter().filter(is_suspect).count() as u64;
+    let most = MAX_COST.min(FULL_SHARES * MAX_COST / suspects.max(1));
+    each_pattern(workspace, findings, |_, pattern| attack(pattern.ast().ok()?, most), report);
 }
 
 fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Attack) -> Diagnostic {
