@@ -35,8 +35,8 @@ const SHORT_LEAST: u64 = SLOW / 1024;
 /// In tenths: how much dearer a short frame has to be than its half.
 const SHORT_GROWTH: u64 = 44;
 
-/// All frames of one pattern together may cost this much, twice: short ones and long ones.
-pub const MAX_COST: u64 = 4 * SLOW;
+/// All short frames of one pattern together may cost this much, and all long ones.
+const MAX_COST: u64 = 4 * SLOW;
 
 /// Patterns with more steps than these in their program are not looked at.
 const MAX_OPS: usize = 20_000;
@@ -1008,12 +1008,16 @@ pub fn is_suspect(ast: &Ast) -> bool {
 
 /// A frame of [`FRAME_CHARS`] characters on which a search for `ast` takes cubic time or worse, and 10 ms or more, if one is found.
 ///
-/// Looks at what work of at most `most` finds, [`MAX_COST`] where there is no reason for less: no answer is no
-/// promise. Patterns with backreferences or conditionals are not looked at.
-pub fn attack(ast: &Ast, most: u64) -> Option<Attack> {
-    if !is_suspect(ast) {
-        return None;
-    }
+/// Looks at what bounded work finds: no answer is no promise. Patterns with backreferences or conditionals are not
+/// looked at. Besides, the work that it took: nanoseconds of the model.
+pub fn attack(ast: &Ast) -> (Option<Attack>, u64) {
+    let mut spent = 0;
+    let found = if is_suspect(ast) { find(ast, &mut spent) } else { None };
+    (found, spent)
+}
+
+/// [`attack`]; adds the work to `total`.
+fn find(ast: &Ast, total: &mut u64) -> Option<Attack> {
     let program = Program::new(ast)?;
     let mut words = Words { popular: vec![0; 128], ..Words::default() };
     words.count(&ast.root);
@@ -1037,7 +1041,7 @@ pub fn attack(ast: &Ast, most: u64) -> Option<Attack> {
     // The dearest short frames first; among those that cost about the same, the simplest.
     let mut spent = 0;
     let mut ranked = Vec::new();
-    for pump in &pumps {
+    'ranking: for pump in &pumps {
         for suffix in ["", "!", "~ "] {
             for prefix in &words.prefixes {
                 let build = |length| shape(prefix, pump, suffix, prefix.len() + length);
@@ -1046,8 +1050,8 @@ pub fn attack(ast: &Ast, most: u64) -> Option<Attack> {
                 };
                 let cost = search(&program, short.frame().as_bytes(), SHORT_LIMIT).nanoseconds;
                 spent += cost;
-                if spent > most {
-                    break;
+                if spent > MAX_COST {
+                    break 'ranking;
                 }
                 if cost < SHORT_LEAST {
                     continue;
@@ -1066,7 +1070,8 @@ pub fn attack(ast: &Ast, most: u64) -> Option<Attack> {
         }
     }
     ranked.sort_by_key(|(cost, ..)| *cost);
-    let mut spent = 0;
+    *total += spent;
+    let before = *total;
     for (_, prefix, pump, suffix) in ranked {
         let build = |length| shape(prefix, pump, suffix, length);
         let Some((candidate, half)) = build(FRAME_CHARS).zip(build(FRAME_CHARS / 2)) else {
@@ -1076,17 +1081,17 @@ pub fn attack(ast: &Ast, most: u64) -> Option<Attack> {
             continue;
         }
         let cost = search(&program, candidate.frame().as_bytes(), SLOW);
-        spent += cost.nanoseconds;
+        *total += cost.nanoseconds;
         if cost.nanoseconds >= SLOW {
             let half = search(&program, half.frame().as_bytes(), SLOW);
-            spent += half.nanoseconds;
+            *total += half.nanoseconds;
             // Where both hit the limit the time is beyond any polynomial that matters.
             let is_cubic = half.nanoseconds >= SLOW || half.nanoseconds * CUBIC <= cost.nanoseconds;
             if is_cubic && let Some(repeat) = cost.repeat {
                 return Some(Attack { repeat, ..candidate });
             }
         }
-        if spent > most {
+        if *total - before > MAX_COST {
             break;
         }
     }
@@ -1118,7 +1123,7 @@ mod tests {
     use super::*;
 
     fn slow(text: &str) -> Option<Attack> {
-        attack(&parse(text, Versions::ALL).unwrap(), MAX_COST)
+        attack(&parse(text, Versions::ALL).unwrap()).0
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! `slow-pattern`: a pattern on which Python's backtracking takes cubic time or worse.
 
-use super::{Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern};
+use ahash::AHashMap;
+use rayon::prelude::*;
+
+use super::{Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, label};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::Consumer;
-use crate::pattern::backtrack::{Attack, FRAME_CHARS, MAX_COST, attack, is_suspect};
+use crate::pattern::backtrack::{Attack, FRAME_CHARS, attack, is_suspect};
 use crate::register::PatternId;
 use crate::workspace::Workspace;
 
@@ -16,8 +19,12 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Workspace(check),
 };
 
-/// Up to how many patterns of a run that may be slow are looked at as long as each needs; more share as much.
-const FULL_SHARES: u64 = 24;
+/// The work on all patterns of a run, in nanoseconds of the model.
+const MAX_COST: u64 = 2_000_000_000;
+
+/// So many patterns are looked at before the work so far is added up. Not by the number of threads, so that what is found
+/// does not depend on it.
+const WAVE: usize = 16;
 
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     // fancy-regex runs most of these in linear time.
@@ -25,10 +32,55 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
         return;
     }
     let patterns = workspace.patterns;
-    let is_suspect = |&&id: &&PatternId| patterns.get(id).ast().is_ok_and(is_suspect);
-    let suspects = patterns.unusual().iter().filter(is_suspect).count() as u64;
-    let most = MAX_COST.min(FULL_SHARES * MAX_COST / suspects.max(1));
-    each_pattern(workspace, findings, |_, pattern| attack(pattern.ast().ok()?, most), report);
+    let tree = |id: PatternId| patterns.get(id).ast().ok();
+    let suspects: Vec<PatternId> =
+        patterns.unusual().iter().copied().filter(|&id| tree(id).is_some_and(is_suspect)).collect();
+    let (found, left) = attack_all(&suspects, MAX_COST, |id| tree(id).map_or((None, 0), attack));
+    each_pattern(workspace, findings, |id, _| found.get(&id), |to, at, it| report(to, at, it));
+    if let Some(&first) = left.first() {
+        give_up(workspace, first, left.len(), findings);
+    }
+}
+
+/// What `attack` finds in `suspects`, in their order until its work is `most` or more, and those that are left.
+fn attack_all<A: Send>(
+    suspects: &[PatternId],
+    most: u64,
+    attack: impl Fn(PatternId) -> (Option<A>, u64) + Sync,
+) -> (AHashMap<PatternId, A>, &[PatternId]) {
+    let mut found = AHashMap::new();
+    let (mut left, mut cost) = (suspects, 0);
+    while cost < most
+        && let (wave @ [_, ..], rest) = left.split_at(WAVE.min(left.len()))
+    {
+        let attacked: Vec<_> = wave.par_iter().map(|&id| (id, attack(id))).collect();
+        for (id, (attack, spent)) in attacked {
+            cost += spent;
+            found.extend(attack.map(|attack| (id, attack)));
+        }
+        left = rest;
+    }
+    (found, left)
+}
+
+/// Says that so many patterns were not looked at, at the first of them.
+fn give_up(workspace: &Workspace<'_>, first: PatternId, count: usize, findings: &mut Findings) {
+    for entry in &workspace.entries {
+        let mut slots = entry
+            .register
+            .hypotheses
+            .iter()
+            .flat_map(|hypothesis| hypothesis.slots().map(move |slot| (hypothesis, slot)));
+        let place = slots.find(|(_, slot)| slot.pattern == first);
+        let Some((hypothesis, slot)) = place else { continue };
+        let message = format!("{count} patterns that may be slow were not looked at");
+        let finding = findings
+            .finding(message, label(entry.file, slot.text.span(), "the first of them"))
+            .with_note("the work of a run on slow patterns is bounded")
+            .with_hypothesis(hypothesis.id());
+        findings.push(finding);
+        return;
+    }
 }
 
 fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Attack) -> Diagnostic {
@@ -47,4 +99,23 @@ fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Attack) -> D
             parts.join(", then ")
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_work_of_a_run_is_bounded() {
+        let suspects: Vec<PatternId> = (0..100).map(PatternId).collect();
+        let attack = |id: PatternId| ((id.0 % 10 == 3).then_some(id.0), 5);
+        let (found, left) = attack_all(&suspects, 200, attack);
+        // Whole waves: 16 and 16 patterns cost 160, and with 16 more it is enough.
+        assert_eq!(left.first(), Some(&PatternId(48)));
+        let mut found: Vec<u32> = found.into_values().collect();
+        found.sort_unstable();
+        assert_eq!(found, [3, 13, 23, 33, 43]);
+        assert!(attack_all(&suspects, u64::MAX, attack).1.is_empty());
+        assert!(attack_all(&[], 200, attack).1.is_empty());
+    }
 }
