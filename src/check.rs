@@ -44,7 +44,7 @@ pub(crate) fn check(
         folder: &folder,
     });
     let families = families(&input.sources, &config, &folder);
-    let unread = unread_families(&input.errors, &config, &folder);
+    let unread = unread_families(&input, &config, &folder);
     let lint_options = linter::Options {
         levels: &levels,
         schema: schema.as_ref().unwrap_or_else(|| Schema::embedded()),
@@ -369,14 +369,15 @@ fn families(sources: &Sources, config: &Config, folder: &Path) -> Vec<Option<Str
 }
 
 /// The families of the files that could not be read, by the configuration and by their names.
-fn unread_families(errors: &[Error], config: &Config, folder: &Path) -> Vec<String> {
-    let path = |error: &Error| match error {
+fn unread_families(input: &input::Input, config: &Config, folder: &Path) -> Vec<String> {
+    let named = input.errors.iter().filter_map(|error| match error {
         Error::Read { path, .. } | Error::TooLarge { path, .. } => Some(path.clone()),
         _ => None,
-    };
+    });
+    let siblings = input.unread.iter().map(|path| path.display().to_string());
     let family = |path: String| {
         let configured = config.family(&paths::normalize(&folder.join(&path)));
         configured.map_or_else(|| linter::file_stem(&path).to_owned(), str::to_owned)
     };
-    errors.iter().filter_map(path).map(family).collect()
+    named.chain(siblings).map(family).collect()
 }

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use crate::config::{self, Config};
 use crate::error::Error;
+use crate::paths::normalize;
 use crate::source::{MAX_BYTES, Role, Source, Sources};
 use crate::span::FileId;
 
@@ -42,6 +43,8 @@ pub struct Input {
     pub stdin: Option<FileId>,
     /// What went wrong, in the order of the paths.
     pub errors: Vec<Error>,
+    /// The siblings that could not be read: what they hold is not known, and nobody asked for them.
+    pub unread: Vec<PathBuf>,
 }
 
 /// Reads what `request` asks for, and the siblings that findings may need.
@@ -268,7 +271,7 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
         .into_iter()
         .filter(|wanted| seen.insert(request.absolute(&wanted.path).into_os_string()))
         .collect();
-    let read = |wanted: &Wanted| (wanted.role, read_file(&wanted.path, wanted.role));
+    let read = |wanted: &Wanted| read_file(&wanted.path, wanted.role);
     let results: Vec<_> = if wanted.len() < WORTH_A_THREAD {
         wanted.iter().map(read).collect()
     } else {
@@ -287,15 +290,14 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
         Some(Err(error)) => input.errors.push(error),
         None => {}
     }
-    for (role, result) in results {
+    for (Wanted { path, role }, result) in wanted.into_iter().zip(results) {
         match result {
             Ok((source, identity)) => {
                 if identity.is_none_or(|identity| identities.insert(identity)) {
                     sources.push(source);
                 }
             }
-            // A sibling that cannot be read is nobody's business.
-            Err(_) if role == Role::Context => {}
+            Err(_) if role == Role::Context => input.unread.push(path),
             Err(error) => input.errors.push(error),
         }
     }
@@ -354,21 +356,6 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
-/// `.` and `..` resolved by name alone.
-fn normalize(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
-}
-
 /// An absolute `path` as it is written from the folder `from`.
 fn relative(path: &Path, from: &Path) -> PathBuf {
     let common = path.components().zip(from.components()).take_while(|(a, b)| a == b).count();
@@ -385,7 +372,6 @@ mod tests {
         let from = |path: &str, from: &str| relative(Path::new(path), Path::new(from));
         assert_eq!(from("/r/a/b.json", "/r"), Path::new("a/b.json"));
         assert_eq!(from("/r/a/b.json", "/r/c/d"), Path::new("../../a/b.json"));
-        assert_eq!(normalize(Path::new("/r/./a/../b")), Path::new("/r/b"));
     }
 
     #[test]
