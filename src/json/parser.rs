@@ -1862,12 +1862,7 @@ impl<'s> Parser<'s> {
             let behind = start + quote.len_utf8();
             let rest = self.text[behind..].trim_start_matches([' ', '\t']);
             if rest.starts_with(['{', '[', '"', '\n', '\r']) {
-                let span = Span::new(start, behind);
-                let message = format_args!("`{quote}` stands where a value should");
-                self.report(span, Kind::Unexpected, message)
-                    .map(|it| it.replace("delete it", span, "", false));
-                self.at = behind;
-                return self.value_again();
+                return self.pass_over(quote, start);
             }
             self.other_quotes(quote);
             self.last_end = self.at;
@@ -1884,12 +1879,7 @@ impl<'s> Parser<'s> {
             self.byte_behind(behind).is_some_and(|byte| b"\"{[-0123456789".contains(&byte))
         };
         if follows && !self.stack.is_empty() {
-            let span = Span::new(start, behind);
-            let message = format_args!("`{quote}` stands where a value should");
-            self.report(span, Kind::Unexpected, message)
-                .map(|it| it.replace("delete it", span, "", false));
-            self.at = behind;
-            return self.value_again();
+            return self.pass_over(quote, start);
         }
         let span = self.junk();
         let message =
@@ -1898,6 +1888,16 @@ impl<'s> Parser<'s> {
         let expect = self.leaf(Tag::Invalid, Span::new(start, (span.end as usize).max(start)));
         self.last_end = span.end as usize;
         expect
+    }
+
+    /// Reports one character that stands before a value, and reads the value.
+    fn pass_over(&mut self, stray: char, start: usize) -> Expect {
+        let span = Span::new(start, start + stray.len_utf8());
+        let message = format_args!("`{stray}` stands where a value should");
+        self.report(span, Kind::Unexpected, message)
+            .map(|it| it.replace("delete it", span, "", false));
+        self.at = span.range().end;
+        self.value_again()
     }
 
     /// Behind what stood before a value; an element has been counted already.
