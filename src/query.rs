@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::json;
 use crate::overlap::matcher::Outcome;
 use crate::overlap::{Budget, Relation, relation};
-use crate::pattern::{Consumer, Pattern};
+use crate::pattern::{Consumer, Pattern, plain_in_rust};
 use crate::register::Register;
 use crate::source::{Role, Sources};
 use crate::span::{FileId, Span};
@@ -33,10 +33,16 @@ pub fn overlap(a: &str, b: &str, consumer: Consumer) -> Result<Relation, Refusal
     if let Some(refusal) = refused("A", &a).or_else(|| refused("B", &b)) {
         return Err(refusal);
     }
-    match (a.ast(), b.ast()) {
-        (Ok(a), Ok(b)) => Ok(relation(a, b, Budget::default())),
-        _ => Err(Refusal("Python refuses one of the patterns".to_owned())),
+    let (Ok(a_tree), Ok(b_tree)) = (a.ast(), b.ast()) else {
+        return Err(Refusal("Python refuses one of the patterns".to_owned()));
+    };
+    let is_alike = |pattern: &Pattern<'_>, tree| plain_in_rust(pattern.text(), tree);
+    if consumer == Consumer::Rust && !(is_alike(&a, a_tree) && is_alike(&b, b_tree)) {
+        let why =
+            "the consumer is fancy-regex, which may read one of the patterns otherwise than Python";
+        return Err(Refusal(why.to_owned()));
     }
+    Ok(relation(a_tree, b_tree, Budget::default()))
 }
 
 /// The answers to `lines`, each a JSON array of two patterns, in their order.

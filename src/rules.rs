@@ -12,7 +12,7 @@ use crate::fix::{Applicability, Edit};
 use crate::json::Str;
 use crate::overlap::{Answer, Budget, Compiled};
 use crate::pattern::ast::{Ast, Node};
-use crate::pattern::{Consumer, Pattern, measure};
+use crate::pattern::{Pattern, measure};
 use crate::register::{Hypothesis, PatternId, Slot};
 use crate::span::{FileId, Span};
 use crate::workspace::{Entry, Place, Workspace};
@@ -313,13 +313,6 @@ impl PatternPlace<'_, '_> {
         let edit = |(span, text): &(Span, String)| (self.slot.locate(*span), as_json(text));
         self::edits(self.entry.file, &edits.iter().map(edit).collect::<Vec<_>>())
     }
-}
-
-/// The tree of a pattern that its consumer reads as Python does; else there is nothing to say about it.
-fn python_tree<'p>(workspace: &Workspace<'_>, pattern: &'p Pattern<'_>) -> Option<&'p Ast> {
-    let ast = pattern.ast().ok()?;
-    let alike = || crate::pattern::plain_in_rust(pattern.text(), ast);
-    (workspace.consumer != Consumer::Rust || alike()).then_some(ast)
 }
 
 /// Whether `node`, as a pattern of its own, has the property that `ask` asks for.

@@ -22,7 +22,8 @@ pub use relations::{Lie, Places, Relations};
 use crate::json::Document;
 use crate::overlap::matcher::Outcome;
 use crate::overlap::{Budget, Compiled, Member, Outline, is_plainly_outside};
-use crate::pattern::{Consumer, Pattern};
+use crate::pattern::ast::Ast;
+use crate::pattern::{Consumer, Pattern, plain_in_rust};
 use crate::register::{Date, Hypothesis, PatternId, Register};
 use crate::schema::Violation;
 use crate::source::{EncodingFault, Role, Source, Sources};
@@ -194,11 +195,14 @@ impl<'d> Workspace<'d> {
         self.pairs.get_or_init(|| Pairs::new(self))
     }
 
-    /// Whether a pattern claims a frame; `None` where CPython refuses it and where the search gave up.
+    /// Whether a pattern claims a frame; `None` where the consumer refuses it and where the search gave up.
     pub fn claims(&self, id: PatternId, frame: &str) -> Option<bool> {
         let pattern = self.patterns.get(id);
         if pattern.is_literal() {
             return Some(frame.contains(pattern.text()));
+        }
+        if self.consumer == Consumer::Rust {
+            return pattern.rust().ok()?.is_match(frame).ok();
         }
         match self.compiled(id)?.matcher().search(frame) {
             Outcome::Match(..) => Some(true),
@@ -212,11 +216,11 @@ impl<'d> Workspace<'d> {
         entry.relations.get_or_init(|| Relations::of(&entry.register, self))
     }
 
-    /// A pattern as what `overlap` asks questions of, made by the first call. `None` where CPython
-    /// refuses it.
+    /// A pattern as what `overlap` asks questions of, made by the first call. `None` where it has no
+    /// [`tree`](Patterns::tree).
     pub fn compiled(&self, id: PatternId) -> Option<&Compiled<'d>> {
         let make = || {
-            let ast = self.patterns.get(id).ast().ok()?;
+            let ast = self.patterns.tree(id)?;
             Some(Box::new(Compiled::new(ast, Budget::default())))
         };
         self.compiled.get(id.0 as usize)?.get_or_init(make).as_deref()
@@ -230,13 +234,13 @@ impl<'d> Workspace<'d> {
         }
     }
 
-    /// A pattern for a look at a few of them; `None` where CPython refuses it.
+    /// A pattern for a look at a few of them; `None` where it has no [`tree`](Patterns::tree).
     fn member(&self, id: PatternId) -> Option<Member<'_>> {
         let pattern = self.patterns.get(id);
         if pattern.is_literal() && !pattern.text().chars().any(char::is_control) {
             return Some(Member::Text(pattern.text()));
         }
-        let look = || Some(Box::new(Outline::new(pattern.ast().ok()?)));
+        let look = || Some(Box::new(Outline::new(self.patterns.tree(id)?)));
         let outline = self.outlines.get(id.0 as usize)?.get_or_init(look).as_deref()?;
         Some(match outline.plain() {
             Some(text) => Member::Text(text),
@@ -249,6 +253,7 @@ impl<'d> Workspace<'d> {
 #[derive(Debug)]
 pub struct Patterns<'d> {
     list: Vec<Pattern<'d>>,
+    consumer: Consumer,
     unusual: OnceLock<Vec<PatternId>>,
 }
 
@@ -265,18 +270,28 @@ impl<'d> Patterns<'d> {
                 PatternId(list.len() as u32 - 1)
             });
         }
-        Self { list, unusual: OnceLock::new() }
+        Self { list, consumer, unusual: OnceLock::new() }
     }
 
     /// These patterns, which need not be distinct.
     #[cfg(test)]
     fn of(list: impl IntoIterator<Item = Pattern<'d>>) -> Self {
-        Self { list: list.into_iter().collect(), unusual: OnceLock::new() }
+        let list = list.into_iter().collect();
+        Self { list, consumer: Consumer::default(), unusual: OnceLock::new() }
     }
 
     /// The pattern of that number.
     pub fn get(&self, id: PatternId) -> &Pattern<'d> {
         &self.list[id.0 as usize]
+    }
+
+    /// The tree of a pattern whose consumer reads it as CPython does. `None` where CPython refuses it, and where
+    /// fancy-regex may read it otherwise and is the consumer: then nothing can be said of its claims.
+    pub fn tree(&self, id: PatternId) -> Option<&Ast> {
+        let pattern = self.get(id);
+        let ast = pattern.ast().ok()?;
+        let is_alike = || plain_in_rust(pattern.text(), ast);
+        (self.consumer != Consumer::Rust || is_alike()).then_some(ast)
     }
 
     /// Those that are more than text that a frame can have: the others need no look.

@@ -19,7 +19,8 @@ use rayon::prelude::*;
 use super::frames::{FrameId, Frames};
 use crate::overlap::matcher::{self, Lead, Matcher, Outcome};
 use crate::pattern::ast::Ast;
-use crate::pattern::required::{plain_text, required};
+use crate::pattern::measure::plain_text;
+use crate::pattern::required::required;
 
 /// Frames of one piece.
 const PIECE: usize = 8_192;
@@ -67,7 +68,7 @@ pub fn claims(frames: &Frames, patterns: &[&Ast]) -> Claims {
     let mut everywhere: Vec<u32> = Vec::new();
     let mut runners: Vec<Runner> = Vec::with_capacity(patterns.len());
     for (at, &ast) in patterns.iter().enumerate() {
-        let plain = plain_text(ast);
+        let plain = plain_text(&ast.root);
         let needed = match &plain {
             Some(text) if text.is_empty() => Vec::new(),
             Some(text) => vec![text.clone()],

@@ -11,6 +11,7 @@
 use super::charset;
 use super::program::SPELLED_CLASS;
 use crate::pattern::ast::{Flags, Node, NodeKind};
+use crate::pattern::measure;
 
 /// The most branches that a pattern is written out in.
 const MAX_BRANCHES: usize = 64;
@@ -186,19 +187,7 @@ fn expand(node: &Node, depth: usize) -> Option<Vec<Branch>> {
     }
 }
 
-/// The text of a pattern that is nothing but text.
+/// The text of a pattern that is nothing but text that a frame can have.
 pub(crate) fn plain_text(root: &Node) -> Option<String> {
-    let mut text = String::new();
-    let literal = |node: &Node, text: &mut String| match node.kind {
-        NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) && !c.is_control() => {
-            text.push(c);
-            Some(())
-        }
-        _ => None,
-    };
-    match &root.kind {
-        NodeKind::Concat(parts) => parts.iter().try_for_each(|part| literal(part, &mut text))?,
-        _ => literal(root, &mut text)?,
-    }
-    Some(text)
+    measure::plain_text(root).filter(|text| !text.is_empty() && !text.contains(char::is_control))
 }

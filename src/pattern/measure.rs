@@ -2,7 +2,7 @@
 //!
 //! Uses `span` and the `ast` of `pattern`.
 
-use super::ast::{Ast, ClassItemKind, Node, NodeKind};
+use super::ast::{Ast, ClassItem, ClassItemKind, Flags, Node, NodeKind};
 
 /// A part of `ast` as a pattern of its own. Flags are in the leaves, so they stay; groups keep their numbers.
 pub fn part(ast: &Ast, root: Node) -> Ast {
@@ -58,7 +58,8 @@ pub fn surely_satisfiable(node: &Node) -> bool {
     }
 }
 
-/// The text that `node` matches, if it is nothing but characters that stand for themselves alone.
+/// The text that `node` matches, if it is nothing but characters that stand for themselves alone, escapes and sets
+/// of one character decoded: `exec\.begin` and `exec[.]begin` are `exec.begin`.
 pub fn plain_text(node: &Node) -> Option<String> {
     let mut text = String::new();
     push_plain(node, &mut text).then_some(text)
@@ -67,9 +68,18 @@ pub fn plain_text(node: &Node) -> Option<String> {
 fn push_plain(node: &Node, text: &mut String) -> bool {
     match &node.kind {
         NodeKind::Empty => true,
-        NodeKind::Literal(c, flags) if !flags.has(super::ast::Flags::IGNORE_CASE) => {
+        NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => {
             text.push(*c);
             true
+        }
+        NodeKind::Class(class, flags) if !class.negated && !flags.has(Flags::IGNORE_CASE) => {
+            match class.items.as_slice() {
+                [ClassItem { kind: ClassItemKind::Single(c), .. }] => {
+                    text.push(*c);
+                    true
+                }
+                _ => false,
+            }
         }
         NodeKind::Group(body) => push_plain(body, text),
         NodeKind::Concat(parts) => parts.iter().all(|part| push_plain(part, text)),
@@ -122,6 +132,24 @@ mod tests {
         }
         for text in [r"\n", r"[\t\n]", "(?!)", r"\ba", "^a", r"[^\s\S]", r"a\x00"] {
             assert!(!sure(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_texts() {
+        for (pattern, text) in [
+            ("a::b", Some("a::b")),
+            (r"s\.finish", Some("s.finish")),
+            ("s[.]f", Some("s.f")),
+            ("s[.,]f", None),
+            ("s[^.]f", None),
+            ("a.b", None),
+            ("(?i)a", None),
+            ("(?:a)[b]", Some("ab")),
+            ("(a)", None),
+        ] {
+            let ast = parse(pattern, Versions::ALL).unwrap();
+            assert_eq!(plain_text(&ast.root).as_deref(), text, "{pattern}");
         }
     }
 }

@@ -4,9 +4,7 @@
 //! Uses `pattern::ast` and `pattern::unicode`. Exact where it says something; silent elsewhere. Walks
 //! the tree once, by recursion: no tree is deeper than 2,000 nodes (see [`super::parse`]).
 
-use super::ast::{
-    Ast, Class, ClassItem, ClassItemKind, Flags, Node, NodeKind, PerlClass, RepeatKind,
-};
+use super::ast::{Ast, Class, ClassItemKind, Flags, Node, NodeKind, PerlClass, RepeatKind};
 use super::unicode;
 
 /// The most texts that are listed for a pattern.
@@ -22,31 +20,6 @@ pub fn required(ast: &Ast) -> Vec<String> {
         Need::Exactly(_) | Need::Anything => Vec::new(),
         Need::OneOf(texts) => texts,
     }
-}
-
-/// The text that the pattern is, where it is nothing else: `exec\.begin` and `exec[.]begin` are
-/// `exec.begin`.
-pub fn plain_text(ast: &Ast) -> Option<String> {
-    fn push(node: &Node, text: &mut String) -> Option<()> {
-        match &node.kind {
-            NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => text.push(*c),
-            NodeKind::Class(class, flags) if !class.negated && !flags.has(Flags::IGNORE_CASE) => {
-                match class.items.as_slice() {
-                    [ClassItem { kind: ClassItemKind::Single(c), .. }] => text.push(*c),
-                    _ => return None,
-                }
-            }
-            NodeKind::Empty => {}
-            _ => return None,
-        }
-        Some(())
-    }
-    let mut text = String::new();
-    match &ast.root.kind {
-        NodeKind::Concat(parts) => parts.iter().try_for_each(|part| push(part, &mut text))?,
-        _ => push(&ast.root, &mut text)?,
-    }
-    Some(text)
 }
 
 /// A text that the pattern matches, if looking at it once gives one, and whether that is certain:
@@ -254,21 +227,6 @@ mod tests {
             ("a{0}", &[]),
         ] {
             assert_eq!(required(&ast(pattern)), texts, "{pattern}");
-        }
-    }
-
-    #[test]
-    fn plain_texts() {
-        for (pattern, text) in [
-            ("a::b", Some("a::b")),
-            (r"s\.finish", Some("s.finish")),
-            ("s[.]f", Some("s.f")),
-            ("s[.,]f", None),
-            ("s[^.]f", None),
-            ("a.b", None),
-            ("(?i)a", None),
-        ] {
-            assert_eq!(plain_text(&ast(pattern)).as_deref(), text, "{pattern}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, edited,
-    holds_alone, python_tree,
+    holds_alone,
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
@@ -35,7 +35,7 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
         workspace,
         findings,
         |id, pattern| {
-            let ast = python_tree(workspace, pattern)?;
+            let ast = workspace.patterns.tree(id)?;
             // There are frames of one character.
             if min_width(&ast.root) > 1 || begins_narrowly(&ast.root) {
                 return None;

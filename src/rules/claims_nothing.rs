@@ -2,7 +2,6 @@
 
 use super::{
     Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, holds_alone,
-    python_tree,
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
@@ -36,8 +35,8 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     each_pattern(
         workspace,
         findings,
-        |id, pattern| {
-            let ast = python_tree(workspace, pattern)?;
+        |id, _| {
+            let ast = workspace.patterns.tree(id)?;
             if surely_satisfiable(&ast.root) {
                 return None;
             }

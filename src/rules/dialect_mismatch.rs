@@ -14,7 +14,6 @@ use crate::pattern::ast::{
 use crate::pattern::dialects::{Construct, constructs, respelled};
 use crate::pattern::measure::children;
 use crate::pattern::{Pattern, Versions, parse};
-use crate::register::PatternId;
 use crate::span::Span;
 use crate::workspace::Workspace;
 
@@ -49,10 +48,10 @@ struct Found {
 }
 
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
-    each_pattern(workspace, findings, |id, pattern| analyse(workspace, id, pattern), report);
+    each_pattern(workspace, findings, |_, pattern| analyse(pattern), report);
 }
 
-fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> Vec<Found> {
+fn analyse(pattern: &Pattern<'_>) -> Vec<Found> {
     let text = pattern.text();
     let constructs = constructs(text);
     let Some(ast) = (!constructs.is_empty()).then(|| pattern.ast().ok()).flatten() else {
@@ -60,7 +59,7 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
     };
     let (ends, others): (Vec<_>, Vec<_>) =
         constructs.into_iter().partition(|construct| construct.spelled.is_none());
-    let frame = if others.is_empty() { None } else { difference(workspace, id, pattern, &others) };
+    let frame = if others.is_empty() { None } else { difference(pattern, &others) };
     let warned = |construct: &Construct| {
         ast.warnings.iter().any(|warning| construct.span.contains(warning.span))
     };
@@ -92,15 +91,11 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
 
 /// A frame of printable ASCII that only one of the engines claims, confirmed by running both, and
 /// whether it is Python.
-fn difference(
-    workspace: &Workspace<'_>,
-    id: PatternId,
-    pattern: &Pattern<'_>,
-    constructs: &[Construct],
-) -> Option<(String, bool)> {
+fn difference(pattern: &Pattern<'_>, constructs: &[Construct]) -> Option<(String, bool)> {
     let ast = pattern.ast().ok()?;
     let rust = pattern.rust().ok()?;
-    let compiled = workspace.compiled(id)?;
+    // What CPython makes of it, whoever the consumer is.
+    let compiled = Compiled::new(ast, Budget::default());
     let confirmed = |frame: String| {
         let rust = rust.is_match(&frame).ok()?;
         let python = match compiled.matcher().search(&frame) {

@@ -42,7 +42,7 @@ pub(super) fn narrow(
         return None;
     }
     let text = workspace.patterns.get(broader.pattern).text();
-    let ast = workspace.patterns.get(broader.pattern).ast().ok()?;
+    let ast = workspace.patterns.tree(broader.pattern)?;
     let plain = |ast: &Ast| ast.flags == pattern::ast::Flags::NONE;
     let claims = workspace.compiled(broader.pattern)?;
     // Flags stand at the start of a pattern and backreferences count its groups: neither can be moved.
@@ -78,7 +78,7 @@ pub(super) fn narrow(
     let mut union = format!("(?:{narrowed})");
     for other in others {
         let theirs = workspace.compiled(other.slot.pattern)?;
-        if !plain(workspace.patterns.get(other.slot.pattern).ast().ok()?) || !theirs.is_exact() {
+        if !plain(workspace.patterns.tree(other.slot.pattern)?) || !theirs.is_exact() {
             return None;
         }
         let relation = match goal {

@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     for hypothesis in &entry.register.hypotheses {
         let Some(slot) = &hypothesis.canonical else { continue };
-        let Ok(ast) = workspace.patterns.get(slot.pattern).ast() else { continue };
+        let Some(ast) = workspace.patterns.tree(slot.pattern) else { continue };
         let Some(end) = open_end(&ast.root, 0) else { continue };
         let longer = followed_by_word(ast);
         let longer = Compiled::new(&longer, Budget::default());

@@ -2,7 +2,7 @@
 
 use super::{
     Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, holds_alone,
-    python_tree, quoted,
+    quoted,
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
@@ -61,7 +61,7 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
     if !pattern.text().contains('|') {
         return found;
     }
-    let Some(ast) = python_tree(workspace, pattern) else { return found };
+    let Some(ast) = workspace.patterns.tree(id) else { return found };
     let mut alternations = Vec::new();
     collect(&ast.root, &mut alternations);
     let mut context = Context { workspace, id, ast, tried: 0, reduced: Vec::new() };

@@ -31,7 +31,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
         if !pattern.text().contains('|') {
             continue;
         }
-        let Ok(ast) = pattern.ast() else { continue };
+        let Some(ast) = workspace.patterns.tree(slot.pattern) else { continue };
         let Some(ways) = ways(&ast.root, 0) else { continue };
         let names = distinct(ways.iter().map(Way::name));
         if names.len() < 2 {

@@ -1,8 +1,6 @@
 //! `unescaped-dot`: a bare `.` between two lower-case words, where a full stop was meant.
 
-use super::{
-    Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, python_tree,
-};
+use super::{Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern};
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
 use crate::pattern::ast::{Node, NodeKind};
@@ -30,10 +28,10 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     each_pattern(
         workspace,
         findings,
-        |_, pattern| {
+        |id, pattern| {
             let mut found = Vec::new();
             if has_candidate(pattern.text().as_bytes())
-                && let Some(ast) = python_tree(workspace, pattern)
+                && let Some(ast) = workspace.patterns.tree(id)
             {
                 collect(&ast.root, &mut found);
             }

@@ -44,9 +44,10 @@ impl<'d> Claims<'d> {
             let texts = match pattern.is_literal() {
                 true if pattern.text().is_empty() => Vec::new(),
                 true => vec![Cow::Borrowed(pattern.text())],
-                false => match pattern.ast() {
-                    Ok(ast) => required(ast).into_iter().map(Cow::Owned).collect(),
-                    Err(_) => continue,
+                false => match patterns.tree(id) {
+                    Some(ast) => required(ast).into_iter().map(Cow::Owned).collect(),
+                    None if pattern.ast().is_err() => continue,
+                    None => Vec::new(),
                 },
             };
             if texts.is_empty() {

@@ -17,7 +17,8 @@ use ahash::AHashMap;
 
 use super::{Claims, Workspace};
 use crate::overlap::{Answer, Sample};
-use crate::pattern::required::{member, plain_text};
+use crate::pattern::measure::plain_text;
+use crate::pattern::required::member;
 use crate::register::PatternId;
 
 /// How many pairs are looked at, before the engine is asked, until the rest is left out.
@@ -68,8 +69,8 @@ impl Classes {
         let mut left_out = None;
         let mut plain = literal;
         for id in other {
-            let Ok(ast) = workspace.patterns.get(id).ast() else { continue };
-            match plain_text(ast) {
+            let Some(ast) = workspace.patterns.tree(id) else { continue };
+            match plain_text(&ast.root) {
                 Some(text) => {
                     let same = *by_text.entry(text.into()).or_insert(id);
                     if same == id {
@@ -96,7 +97,7 @@ pub(super) fn frame_of(workspace: &Workspace<'_>, id: PatternId) -> Option<Strin
         return Some(pattern.text().to_owned());
     }
     let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
-    if let Some((text, certain)) = member(pattern.ast().ok()?)
+    if let Some((text, certain)) = member(workspace.patterns.tree(id)?)
         && is_frame(&text)
         && (certain || workspace.claims(id, &text) == Some(true))
     {

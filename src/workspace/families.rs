@@ -275,7 +275,7 @@ impl Lines {
         let texts = if pattern.is_literal() {
             vec![pattern.text().to_owned()]
         } else {
-            pattern.ast().map(required).unwrap_or_default()
+            workspace.patterns.tree(id).map(required).unwrap_or_default()
         };
         let mut found = Vec::new();
         for text in texts.iter().filter(|text| !text.is_empty()) {

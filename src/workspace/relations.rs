@@ -101,7 +101,9 @@ impl Relations {
             }
             let pattern = workspace.patterns.get(id);
             // The empty pattern claims every frame, and is cheap to tell from the others.
-            if pattern.text().is_empty() || (!pattern.is_literal() && pattern.ast().is_err()) {
+            if pattern.text().is_empty()
+                || (!pattern.is_literal() && workspace.patterns.tree(id).is_none())
+            {
                 return None;
             }
             numbers.insert(id, ids.len());
@@ -171,10 +173,8 @@ impl Relations {
         workspace: &Workspace<'_>,
         only: Option<&[(usize, usize)]>,
     ) -> Vec<Finding> {
-        let asts: Vec<_> = involved
-            .iter()
-            .filter_map(|&number| workspace.patterns.get(ids[number]).ast().ok())
-            .collect();
+        let asts: Vec<_> =
+            involved.iter().filter_map(|&number| workspace.patterns.tree(ids[number])).collect();
         let index = Index::new(&asts, Budget::default());
         for group in index.same() {
             let Some((&first, rest)) = group.split_first() else { continue };
