@@ -791,15 +791,6 @@ fn separate(
     (same && fits).then_some((longer, pair))
 }
 
-/// A shortest frame that `a` claims and `b` does not.
-pub fn difference_witness(a: &Ast, b: &Ast, budget: Budget) -> Sample {
-    match within(a, b, budget) {
-        Answer::Yes => Sample::None,
-        Answer::No(text) => Sample::Frame(text),
-        Answer::Undecided(reason) => Sample::Undecided(reason),
-    }
-}
-
 /// Whether every frame that `a` claims is claimed by `b` too; if not, with a shortest frame that
 /// only `a` claims.
 pub fn within(a: &Ast, b: &Ast, budget: Budget) -> Answer {

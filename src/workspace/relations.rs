@@ -27,9 +27,6 @@ pub struct Relations {
     numbers: AHashMap<PatternId, usize>,
     /// By number: the first one that is equal to it, maybe itself.
     stands: Vec<usize>,
-    /// By number: how it is equal to the one that stands for it, where their texts differ in more than
-    /// spelling.
-    equal: AHashMap<usize, Relation>,
     /// The pairs that are at odds, each of two that stand for themselves, the lower number first.
     pairs: BTreeMap<(usize, usize), Relation>,
     /// By number: those that it is in a pair with.
@@ -215,7 +212,6 @@ impl Relations {
             // The first of all equal ones comes first, and is in a finding with each of the others.
             if first == finding.a && self.stands[finding.b] == finding.b {
                 self.stands[finding.b] = first;
-                self.equal.insert(finding.b, finding.relation);
             }
         }
         for at in 0..self.stands.len() {
@@ -240,12 +236,6 @@ impl Relations {
     /// The number of the pattern that stands for `id`. `None` where it is left out.
     pub fn stand(&self, id: PatternId) -> Option<usize> {
         self.numbers.get(&id).map(|&number| self.stands[number])
-    }
-
-    /// How `id` is equal to the one that stands for it: `None` where that is itself or one that differs in
-    /// nothing but spelling.
-    pub fn equal(&self, id: PatternId) -> Option<&Relation> {
-        self.equal.get(self.numbers.get(&id)?)
     }
 
     /// How two patterns lie to each other, seen from the first. `None` where they are not at odds in a way
