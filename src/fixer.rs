@@ -99,7 +99,7 @@ fn select<'r>(outcome: &'r Outcome, sources: &Sources, trust: Applicability) -> 
     let mut parts: BTreeMap<FileId, Parts> = BTreeMap::new();
     let mut changed = BTreeSet::new();
     let mut found: Vec<_> = outcome.report.diagnostics.iter().collect();
-    found.sort_by_key(|diagnostic| rules::position(diagnostic.rule));
+    found.sort_by_cached_key(|diagnostic| rules::position(diagnostic.rule));
     for diagnostic in found {
         let Some(fix) = &diagnostic.fix else { continue };
         let is_trusted =

@@ -76,6 +76,9 @@ impl Lines {
     /// So many lines are read at once.
     pub const AT_ONCE: usize = 4096;
 
+    /// No line more is read at once behind so many bytes.
+    const BYTES_AT_ONCE: usize = 1 << 24;
+
     /// Opens a file, or standard input for `-`.
     ///
     /// # Errors
@@ -101,7 +104,8 @@ impl Iterator for Lines {
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut lines = Vec::new();
-        while lines.len() < Self::AT_ONCE {
+        let mut bytes = 0;
+        while lines.len() < Self::AT_ONCE && bytes < Self::BYTES_AT_ONCE {
             let mut line = Vec::new();
             let limit = MAX_BYTES as u64;
             let read = (&mut self.reader).take(limit).read_until(b'\n', &mut line);
@@ -116,6 +120,7 @@ impl Iterator for Lines {
                     return Some(Err(Error::Read { path, source, hint: None }));
                 }
             }
+            bytes += line.len();
             lines.push(line);
         }
         (!lines.is_empty()).then_some(Ok(lines))

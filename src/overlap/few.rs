@@ -6,10 +6,12 @@
 //!
 //! Uses `features`, `index`, `pattern`, and what the relation is made of.
 
+use std::cell::Cell;
+
 use super::features::{self, Branch, Piece};
 use super::index::{of_texts, qualifies};
-use super::matcher::Outcome;
-use super::{Compiled, Finding, Kind, Relation, Sample, Wanted};
+use super::matcher::{Lead, Outcome};
+use super::{Compiled, Finding, Kind, Relation, Wanted};
 use crate::pattern::ast::Ast;
 use crate::pattern::required::member;
 
@@ -18,8 +20,8 @@ use crate::pattern::required::member;
 pub struct Outline {
     plain: Option<String>,
     branches: Option<Vec<Branch>>,
-    /// A frame that it claims, where one is plain to see.
-    frame: Option<String>,
+    /// A frame that it claims, where one is plain to see, and whether that is certain.
+    frame: Option<(String, bool)>,
 }
 
 impl Outline {
@@ -30,8 +32,8 @@ impl Outline {
             return Self { plain, branches: None, frame: None };
         }
         let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
-        let frame = member(ast).filter(|(text, certain)| *certain && is_frame(text));
-        Self { plain, branches: features::branches(&ast.root), frame: frame.map(|(text, _)| text) }
+        let frame = member(ast).filter(|(text, _)| is_frame(text));
+        Self { plain, branches: features::branches(&ast.root), frame }
     }
 
     /// The text that the pattern is, if it is nothing else.
@@ -68,6 +70,7 @@ pub fn few(
     compile: Compile<'_, '_>,
     wanted: &dyn Fn(usize, usize) -> Wanted,
 ) -> Few {
+    let work = Work { compile, steps: Cell::new(STEPS) };
     let letters: Vec<u64> = members.iter().map(|member| pairs_of_letters(*member)).collect();
     let mut found = Few::default();
     for (b, &second) in members.iter().enumerate() {
@@ -90,8 +93,8 @@ pub fn few(
                         found.findings.push(Finding { a, b, relation });
                     }
                 }
-            } else if may_include((a, first), (b, second), compile)
-                || may_include((b, second), (a, first), compile)
+            } else if work.may_include((a, first), (b, second))
+                || work.may_include((b, second), (a, first))
                 || (wanted == Wanted::Relation && may_share(first, second))
             {
                 found.open.push((a, b));
@@ -131,11 +134,18 @@ pub fn is_plainly_outside(first: Member<'_>, second: Member<'_>) -> bool {
 }
 
 impl<'a> Member<'a> {
-    /// A frame that it claims, where one is plain to see.
+    /// A frame that it surely claims, where one is plain to see.
     fn frame(self) -> Option<&'a str> {
+        self.candidate().filter(|(_, is_certain)| *is_certain).map(|(frame, _)| frame)
+    }
+
+    /// A frame that it seems to claim, and whether that is certain.
+    fn candidate(self) -> Option<(&'a str, bool)> {
         match self {
-            Member::Text(text) => Some(text),
-            Member::Other(outline) => outline.frame.as_deref(),
+            Member::Text(text) => Some((text, true)),
+            Member::Other(outline) => {
+                outline.frame.as_ref().map(|(frame, is_certain)| (frame.as_str(), *is_certain))
+            }
         }
     }
 
@@ -157,26 +167,50 @@ impl<'a> Member<'a> {
     }
 }
 
-/// Whether all that the first claims the second may claim too. Both with their indices.
-fn may_include(
-    (narrower_at, narrower): (usize, Member<'_>),
-    (broader_at, broader): (usize, Member<'_>),
-    compile: Compile<'_, '_>,
-) -> bool {
-    let frame = match narrower.frame() {
-        Some(frame) => frame,
-        None => match compile(narrower_at).map(Compiled::sample) {
-            Some(Sample::Frame(frame)) => frame,
-            Some(Sample::None) => return false,
-            Some(Sample::Undecided(_)) | None => return true,
-        },
-    };
-    broader.may_claim(frame)
-        && match broader {
-            Member::Text(_) => true,
-            Member::Other(_) => compile(broader_at)
-                .is_none_or(|broader| broader.matcher().search(frame) != Outcome::None),
+/// The steps of the matcher for all pairs together; what is not known behind them is left open.
+const STEPS: u32 = 4_000_000;
+
+/// The most of them for one question.
+const STEPS_AT_ONCE: u32 = 50_000;
+
+/// What is asked of a matcher, and what may be.
+struct Work<'w, 'a> {
+    compile: Compile<'w, 'a>,
+    steps: Cell<u32>,
+}
+
+impl Work<'_, '_> {
+    /// Whether the pattern of that index claims a frame; `None` where that is not known.
+    fn claims(&self, at: usize, frame: &str) -> Option<bool> {
+        let matcher = (self.compile)(at)?.matcher();
+        let chars: Vec<char> = frame.chars().collect();
+        let most = self.steps.get().min(STEPS_AT_ONCE);
+        let (outcome, steps) = matcher.search_within(&chars, most, Lead::None);
+        self.steps.set(self.steps.get().saturating_sub(steps));
+        match outcome {
+            Outcome::Match(..) => Some(true),
+            Outcome::None => Some(false),
+            Outcome::GaveUp => None,
         }
+    }
+
+    /// Whether all that the first claims the second may claim too. Both with their indices.
+    fn may_include(
+        &self,
+        (narrower_at, narrower): (usize, Member<'_>),
+        (broader_at, broader): (usize, Member<'_>),
+    ) -> bool {
+        let Some((frame, is_certain)) = narrower.candidate() else { return true };
+        // A frame that the first does not claim says nothing.
+        if !is_certain && self.claims(narrower_at, frame) != Some(true) {
+            return true;
+        }
+        broader.may_claim(frame)
+            && match broader {
+                Member::Text(_) => true,
+                Member::Other(_) => self.claims(broader_at, frame) != Some(false),
+            }
+    }
 }
 
 /// Whether two patterns may overlap in part.
