@@ -10,17 +10,19 @@ use crate::cli::{self, Options};
 use crate::config::Config;
 use crate::console::{self, complain, tell, written};
 use crate::error::Error;
+use crate::evidence::Sets;
 use crate::exit::ExitStatus;
 use crate::fix::Applicability;
 use crate::fixer::{self, Outcome};
 use crate::known::BaselineFile;
 use crate::output::{self, Format};
 use crate::register::Date;
-use crate::report::Report;
+use crate::report::{Levels, Report};
+use crate::rules::RULES;
 use crate::schema::Schema;
 use crate::source::{Role, Sources};
 use crate::span::FileId;
-use crate::{input, linter, paths, settings, suggest, writer};
+use crate::{input, linter, paths, settings, suggest, workspace, writer};
 
 /// Runs the whole pipeline: reads, checks, fixes where that is asked, and shows what is left.
 pub(crate) fn check(
@@ -43,8 +45,10 @@ pub(crate) fn check(
         config: &config,
         folder: &folder,
     });
-    let families = families(&input.sources, &config, &folder);
-    let unread = unread_families(&input, &config, &folder);
+    let (evidence, mut errors) = evidence(options, &config, &levels, &folder);
+    errors.splice(0..0, input.errors);
+    let families = settings::families(&input.sources, &config, &folder);
+    let unread = unread_families(&errors, &input.unread, &config, &folder);
     let lint_options = linter::Options {
         levels: &levels,
         schema: schema.as_ref().unwrap_or_else(|| Schema::embedded()),
@@ -52,6 +56,7 @@ pub(crate) fn check(
         families: &families,
         unread: &unread,
         today,
+        evidence: &evidence,
         baseline: baseline.as_mut().map(|file| file.prepare(&input.sources, &folder)),
     };
     let mut run = Run {
@@ -59,7 +64,7 @@ pub(crate) fn check(
         is_terminal,
         sources: input.sources,
         stdin: input.stdin,
-        errors: input.errors,
+        errors,
         notices: Vec::new(),
         has_changes: false,
     };
@@ -68,6 +73,13 @@ pub(crate) fn check(
     } else {
         linter::lint(&run.sources, &lint_options)
     };
+    if report.uncovered > 0 {
+        let what = match report.uncovered {
+            1 => "1 pattern names what the evidence does not cover".to_owned(),
+            count => format!("{count} patterns name what the evidence does not cover"),
+        };
+        run.notices.push(format!("{what}, so nothing is said of it; see `reglint evidence`"));
+    }
     if let Some(file) = &baseline {
         run.keep_baseline(file, &mut report);
     }
@@ -129,7 +141,7 @@ impl Run<'_> {
     fn keep_baseline(&mut self, file: &BaselineFile, report: &mut Report) {
         let Some(outcome) = &report.baseline else { return };
         if !self.options().write_baseline {
-            self.notices = file.notices(outcome);
+            self.notices.extend(file.notices(outcome));
             return;
         }
         match file.write(outcome) {
@@ -359,25 +371,37 @@ fn today() -> Result<Date, Error> {
     Ok(Date::from_unix(now.map_or(0, |since| since.as_secs())))
 }
 
-/// The families that the configuration gives, by source.
-fn families(sources: &Sources, config: &Config, folder: &Path) -> Vec<Option<String>> {
-    if config.families.is_empty() {
-        return Vec::new();
+/// The evidence of a run in which a rule asks for some, and why there is none.
+fn evidence(
+    options: &Options,
+    config: &Config,
+    levels: &Levels,
+    folder: &Path,
+) -> (Sets, Vec<Error>) {
+    if !RULES.iter().any(|rule| rule.takes_evidence() && levels.runs(rule)) {
+        return (Sets::default(), Vec::new());
     }
-    let family = |path: &str| config.family(&paths::normalize(&folder.join(path)));
-    sources.iter().map(|(_, source)| family(source.path()).map(str::to_owned)).collect()
+    match input::evidence::read(&options.evidence, config, folder) {
+        Ok(sets) => (sets, Vec::new()),
+        Err(errors) => (Sets::default(), errors),
+    }
 }
 
 /// The families of the files that could not be read, by the configuration and by their names.
-fn unread_families(input: &input::Input, config: &Config, folder: &Path) -> Vec<String> {
-    let named = input.errors.iter().filter_map(|error| match error {
+fn unread_families(
+    errors: &[Error],
+    siblings: &[PathBuf],
+    config: &Config,
+    folder: &Path,
+) -> Vec<String> {
+    let named = errors.iter().filter_map(|error| match error {
         Error::Read { path, .. } | Error::TooLarge { path, .. } => Some(path.clone()),
         _ => None,
     });
-    let siblings = input.unread.iter().map(|path| path.display().to_string());
+    let siblings = siblings.iter().map(|path| path.display().to_string());
     let family = |path: String| {
         let configured = config.family(&paths::normalize(&folder.join(&path)));
-        configured.map_or_else(|| linter::file_stem(&path).to_owned(), str::to_owned)
+        configured.map_or_else(|| workspace::file_stem(&path).to_owned(), str::to_owned)
     };
     named.chain(siblings).map(family).collect()
 }

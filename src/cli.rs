@@ -1,14 +1,16 @@
 //! The command line: its types, and the one rewriting that lets options stand anywhere.
 //!
-//! Uses `output` for the names of formats, and `rules` for those of rules.
+//! Uses `output` and `evidence` for the names of formats, `rules` for those of rules, and `input`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
 use clap::builder::styling::{AnsiColor, Styles};
+use clap::builder::{OsStringValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use crate::evidence;
+use crate::input::evidence::Named;
 use crate::output::Format;
 use crate::rules::Level;
 
@@ -70,6 +72,24 @@ pub enum Command {
         /// Files, folders, or `-` for standard input; without one, the configured registers
         #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
+        /// Options of every command.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Say what the patterns measure in real traces, and how much of it is counted twice
+    Evidence {
+        /// Files, folders, or `-` for standard input; without one, the configured registers
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// Show times for each of so many tokens, the number that each trace decodes
+        #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+        tokens: Option<u64>,
+        /// Count only the samples whose stack has a frame that this pattern claims
+        #[arg(long, value_name = "REGEX", allow_hyphen_values = true, conflicts_with = "snapshot")]
+        only_under: Option<String>,
+        /// Write the evidence, as far as these registers need it, into a small file to be committed
+        #[arg(long, value_name = "FILE")]
+        snapshot: Option<PathBuf>,
         /// Options of every command.
         #[command(flatten)]
         options: Options,
@@ -213,6 +233,16 @@ pub struct Options {
     #[arg(long, value_name = "PATH", help_heading = "Input")]
     pub stdin_filename: Option<PathBuf>,
 
+    /// Hold the patterns against real frames, in the place of the configured ones: a trace, a binary, a
+    /// list of names or a snapshot; may be repeated
+    #[arg(
+        long,
+        value_name = "[FORMAT=]PATH",
+        value_parser = OsStringValueParser::new().map(evidence),
+        help_heading = "Evidence"
+    )]
+    pub evidence: Vec<Named>,
+
     /// Do not report the findings that this file knows
     #[arg(long, value_name = "FILE", help_heading = "Known findings")]
     pub baseline: Option<PathBuf>,
@@ -236,6 +266,14 @@ fn output_file(text: &str) -> Result<(Format, PathBuf), String> {
         return Err("it names no file".to_owned());
     }
     Ok((format, file.into()))
+}
+
+/// Reads `FORMAT=PATH` or `PATH`.
+fn evidence(text: OsString) -> Named {
+    match text.to_str().map(evidence::Format::split) {
+        Some((format @ Some(_), path)) => Named { format, path: path.into() },
+        _ => Named { format: None, path: text.into() },
+    }
 }
 
 /// When to colour the text.
@@ -272,6 +310,7 @@ impl Command {
             Self::Check(check) => &mut check.options,
             Self::Overlap { options, .. }
             | Self::Claims { options, .. }
+            | Self::Evidence { options, .. }
             | Self::Explain { options, .. }
             | Self::Rules { options }
             | Self::Schema { options, .. }

@@ -1,6 +1,6 @@
 //! `reglint.toml`: found, read and validated once.
 //!
-//! Uses `error`, `rules` and `pattern`. The only files it reads are configurations.
+//! Uses `error`, `rules`, `pattern` and the names of formats of `evidence`. The only files it reads are configurations.
 
 use std::fs;
 use std::io;
@@ -11,6 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Error;
+use crate::evidence;
 use crate::paths;
 use crate::pattern::{Consumer, Python, Versions};
 use crate::rules::{self, Level, Rule};
@@ -42,6 +43,19 @@ pub struct Config {
     pub consumer: Consumer,
     /// The file of known findings, relative to `root`.
     pub baseline: Option<String>,
+    /// Where evidence lies, in the order of the file.
+    pub evidence: Vec<EvidenceGlob>,
+}
+
+/// Where evidence lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvidenceGlob {
+    /// The family that it is about; `None` for every family.
+    pub family: Option<String>,
+    /// What to read it as; `None` for what its content looks like.
+    pub format: Option<evidence::Format>,
+    /// A glob, relative to the configuration's folder.
+    pub glob: String,
 }
 
 impl Config {
@@ -55,6 +69,7 @@ impl Config {
             families: Vec::new(),
             consumer: Consumer::default(),
             baseline: None,
+            evidence: Vec::new(),
         }
     }
 
@@ -163,9 +178,17 @@ impl<'t> Reader<'t> {
                     }
                     config.baseline = Some(path);
                 }
+                "evidence" => config.evidence = self.evidence(value)?,
                 unknown => {
-                    const KNOWN: [&str; 6] =
-                        ["registers", "exclude", "rules", "families", "consumer", "baseline"];
+                    const KNOWN: [&str; 7] = [
+                        "registers",
+                        "exclude",
+                        "rules",
+                        "families",
+                        "consumer",
+                        "baseline",
+                        "evidence",
+                    ];
                     return Err(self.fault(
                         key.span().start,
                         format!("unknown key `{unknown}`"),
@@ -206,7 +229,7 @@ impl<'t> Reader<'t> {
 
     fn levels(&self, value: &Value<'t>) -> Result<Vec<(&'static Rule, Level)>, Error> {
         let mut levels = Vec::new();
-        for (name, value) in self.table(value)? {
+        for (name, value) in in_file_order(self.table(value)?) {
             let rule = find_rule(name.get_ref())
                 .map_err(|(message, hint)| self.fault(name.span().start, message, hint))?;
             let word = self.string(value)?;
@@ -223,12 +246,56 @@ impl<'t> Reader<'t> {
 
     fn families(&self, value: &Value<'t>) -> Result<Vec<(PathGlob, String)>, Error> {
         let mut families = Vec::new();
-        for (glob, family) in self.table(value)? {
+        for (glob, family) in in_file_order(self.table(value)?) {
             let matcher = path_glob(glob.get_ref())
                 .map_err(|words| self.fault(glob.span().start, words, None))?;
             families.push((matcher, self.string(family)?));
         }
         Ok(families)
+    }
+
+    /// A list of globs, or a table from families to one glob or a list of them.
+    fn evidence(&self, value: &Value<'t>) -> Result<Vec<EvidenceGlob>, Error> {
+        let mut found = Vec::new();
+        let Some(table) = value.get_ref().as_table() else {
+            if value.get_ref().as_array().is_none() {
+                return Err(self.wrong_type(value, "a list of globs, or a table of families"));
+            }
+            self.evidence_globs(None, value, &mut found)?;
+            return Ok(found);
+        };
+        for (family, globs) in in_file_order(table) {
+            let name = family.get_ref().as_ref();
+            if name.is_empty() {
+                let message = "a family has a name; `*` stands for all of them".to_owned();
+                return Err(self.fault(family.span().start, message, None));
+            }
+            let name = (name != "*").then(|| name.to_owned());
+            self.evidence_globs(name.as_deref(), globs, &mut found)?;
+        }
+        Ok(found)
+    }
+
+    fn evidence_globs(
+        &self,
+        family: Option<&str>,
+        value: &Value<'t>,
+        found: &mut Vec<EvidenceGlob>,
+    ) -> Result<(), Error> {
+        let one = std::slice::from_ref(value);
+        let list: &[Value<'_>] = value.get_ref().as_array().map_or(one, |list| list);
+        for value in list {
+            let text = self.string(value)?;
+            let (format, glob) = evidence::Format::split(&text);
+            if glob.is_empty() {
+                let message = "`evidence` names no file".to_owned();
+                return Err(self.fault(value.span().start, message, None));
+            }
+            path_glob(glob).map_err(|words| self.fault(value.span().start, words, None))?;
+            let family = family.map(str::to_owned);
+            found.push(EvidenceGlob { family, format, glob: glob.to_owned() });
+        }
+        Ok(())
     }
 
     fn consumer(&self, value: &Value<'t>) -> Result<Consumer, Error> {
@@ -247,6 +314,15 @@ impl<'t> Reader<'t> {
             self.fault(value.span().start, format!("unknown consumer `{word}`"), Some(hint))
         })
     }
+}
+
+/// What a table has, in the order in which it is written; the table itself sorts by name.
+fn in_file_order<'v, 't>(
+    table: &'v DeTable<'t>,
+) -> impl Iterator<Item = (&'v Spanned<std::borrow::Cow<'t, str>>, &'v Value<'t>)> {
+    let mut list: Vec<_> = table.iter().collect();
+    list.sort_by_key(|(key, _)| key.span().start);
+    list.into_iter()
 }
 
 /// The rule of that name.
@@ -362,9 +438,32 @@ mod tests {
         assert_eq!((config.levels[0].0.name, config.levels[0].1), ("id-style", Level::Deny));
         assert_eq!(config.family(Path::new("/r/r/gemma.json")), Some("gemma"));
         assert_eq!(config.family(Path::new("/r/gemma.json")), None);
+        let ordered = read("[families]\n'r/g*' = 'gemma'\n'r/*' = 'any'\n'a' = 'a'").unwrap();
+        assert_eq!(ordered.family(Path::new("/r/r/g.json")), Some("gemma"));
+        let ordered = read("[families]\n'r/z*' = 'first'\n'r/*' = 'any'").unwrap();
+        assert_eq!(ordered.family(Path::new("/r/r/z.json")), Some("first"));
         let excluded = |path: &str| config.exclude.matches(Path::new(path));
         assert!(excluded("/r/old/a.json") && excluded("/r/a/old") && excluded("/r/r/x/a.json"));
         assert!(!excluded("/r/r/x/y/a.json") && !excluded("/r/older/a.json"));
+    }
+
+    #[test]
+    fn evidence_is_a_list_or_a_table_of_families() {
+        let globs = |text: &str| -> Vec<(Option<String>, Option<evidence::Format>, String)> {
+            let config = read(text).unwrap();
+            config.evidence.into_iter().map(|it| (it.family, it.format, it.glob)).collect()
+        };
+        assert_eq!(
+            globs("evidence = ['t/*.xml', 'names=t/n=1.txt']"),
+            [
+                (None, None, "t/*.xml".to_owned()),
+                (None, Some(evidence::Format::Names), "t/n=1.txt".to_owned())
+            ]
+        );
+        assert_eq!(
+            globs("[evidence]\ngemma = 'g.json'\n'*' = ['a=b']"),
+            [(Some("gemma".to_owned()), None, "g.json".to_owned()), (None, None, "a=b".to_owned())]
+        );
     }
 
     #[test]
@@ -393,6 +492,16 @@ mod tests {
         assert!(refused("registers = ['[']").starts_with("reglint.toml:1:13: `[` is not a glob"));
         assert_eq!(read("baseline = 'b.json'").unwrap().baseline.as_deref(), Some("b.json"));
         assert_eq!(refused("baseline = ''"), "reglint.toml:1:12: `baseline` names no file");
+        assert_eq!(
+            refused("[evidence]\ngemma = 3"),
+            "reglint.toml:2:9: expected a string, found integer"
+        );
+        assert_eq!(
+            refused("evidence = 'a'"),
+            "reglint.toml:1:12: expected a list of globs, or a table of families, found string"
+        );
+        assert_eq!(refused("evidence = ['']"), "reglint.toml:1:13: `evidence` names no file");
+        assert!(refused("evidence = ['names=[']").starts_with("reglint.toml:1:13: `[` is not a"));
         assert!(refused("registers = ").starts_with("reglint.toml:1:"));
         assert!(refused("a = 1\na = 2").starts_with("reglint.toml:2:1"));
     }

@@ -1,10 +1,12 @@
 //! What stops a run, or a part of it. What a register's author did wrong is never one of these:
 //! that is a [`crate::diagnostic::Diagnostic`].
 //!
-//! Uses nothing of the crate.
+//! Uses the errors of `evidence`.
 
 use std::fmt;
 use std::io;
+
+use crate::evidence::EvidenceError;
 
 /// Why reglint could not do what it was asked.
 #[derive(Debug)]
@@ -48,6 +50,15 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// A file cannot be used as evidence.
+    Evidence {
+        /// As the user gave it.
+        path: String,
+        /// Why.
+        source: EvidenceError,
+        /// What can be done.
+        hint: Option<String>,
+    },
     /// The output could not be written.
     Write(io::Error),
 }
@@ -55,9 +66,10 @@ pub enum Error {
 impl Error {
     fn hint(&self) -> Option<&str> {
         match self {
-            Self::Usage { hint, .. } | Self::Read { hint, .. } | Self::Invalid { hint, .. } => {
-                hint.as_deref()
-            }
+            Self::Usage { hint, .. }
+            | Self::Read { hint, .. }
+            | Self::Invalid { hint, .. }
+            | Self::Evidence { hint, .. } => hint.as_deref(),
             Self::TooLarge { .. } | Self::WriteFile { .. } | Self::Write(_) => None,
         }
     }
@@ -73,6 +85,9 @@ impl fmt::Display for Error {
             }
             Self::Invalid { place, message, .. } => write!(f, "{place}: {message}")?,
             Self::WriteFile { path, source } => write!(f, "cannot write `{path}`: {source}")?,
+            Self::Evidence { path, source, .. } => {
+                write!(f, "cannot use `{path}` as evidence: {source}")?;
+            }
             Self::Write(source) => write!(f, "cannot write the output: {source}")?,
         }
         self.hint().map_or(Ok(()), |hint| write!(f, " ({hint})"))
@@ -85,6 +100,7 @@ impl std::error::Error for Error {
             Self::Read { source, .. } | Self::WriteFile { source, .. } | Self::Write(source) => {
                 Some(source)
             }
+            Self::Evidence { source, .. } => Some(source),
             Self::Usage { .. } | Self::TooLarge { .. } | Self::Invalid { .. } => None,
         }
     }

@@ -8,6 +8,7 @@
 //!                                ─ function ▶ what they are copies of
 //!                                ─ near ────▶ what an author may have meant
 //!                                ─ covered ─▶ what a list of symbols can tell of
+//! all of it, by family ─ sets ─▶ what a register is held against
 //! ```
 //!
 //! A **trace** shows what ran, and how long. A **symbol list** shows what is in one binary: what it
@@ -27,6 +28,7 @@ mod format;
 mod frames;
 mod function;
 mod near;
+mod sets;
 pub mod snapshot;
 mod symbols;
 mod trace;
@@ -41,6 +43,7 @@ pub use format::Format;
 pub use frames::{FrameId, Frames};
 pub use function::{Function, demangled, is_v0, without_hash};
 pub use near::{Kinship, Near, NearFrame};
+pub use sets::Sets;
 pub use trace::{Largest, Pair, StackId, Time, Together, Trace, Unit};
 
 use bounds::Gzip;

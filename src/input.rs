@@ -1,6 +1,8 @@
-//! The only reader of files that are checked: from paths to sources.
+//! The only reader of files that are checked: from paths to sources; and of evidence.
 //!
 //! Uses `source`, `span`, `config`, `error`. One path that cannot be read never hides another.
+
+pub mod evidence;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

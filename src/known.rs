@@ -1,15 +1,16 @@
 //! The baseline's file: found, read, judged and written.
 //!
-//! Uses `report`, `config`, `error`, `source` and `paths`. What a baseline means is in `report::baseline`.
+//! Uses `report`, `config`, `error`, `source`, `paths` and `writer`. What a baseline means is in `report::baseline`.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::paths::{from_folder, normalize};
 use crate::report::baseline::{Baseline, Outcome, Use};
 use crate::source::{ColumnUnit, MAX_BYTES, Source, Sources};
+use crate::writer;
 
 /// How many entries that no longer occur are listed one by one.
 const MOST_LISTED: usize = 10;
@@ -114,7 +115,7 @@ impl BaselineFile {
     pub(crate) fn write(&self, outcome: &Outcome) -> Result<String, Error> {
         let text = outcome.renewed.write();
         if text != self.source.text() {
-            replace(&self.path, text.as_bytes())
+            writer::put(&self.path, text.as_bytes())
                 .map_err(|source| Error::WriteFile { path: self.name.clone(), source })?;
         }
         let findings = count(outcome.renewed.len(), "finding is", "findings are");
@@ -140,24 +141,4 @@ fn read_text(name: &str, path: &Path) -> Result<String, Error> {
         message: format!("the byte at offset {} is not UTF-8", error.utf8_error().valid_up_to()),
         hint: None,
     })
-}
-
-/// Puts a file's new content in place at once, so that nobody finds half of it. A link stays one.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let new = path.with_file_name(name);
-    let written = File::create_new(&new).and_then(|mut file| {
-        file.write_all(bytes)?;
-        if let Ok(metadata) = fs::metadata(&path) {
-            file.set_permissions(metadata.permissions())?;
-        }
-        fs::rename(&new, &path)
-    });
-    if written.is_err() {
-        // The new file is of no use; what went wrong is said already.
-        let _ = fs::remove_file(&new);
-    }
-    written
 }

@@ -2,19 +2,21 @@
 //!
 //! Uses everything below it; knows no file system, no command line and no output.
 
+use std::sync::LazyLock;
+
 use rayon::prelude::*;
 
 use crate::diagnostic::Diagnostic;
-use crate::json::{self, Document, Str};
+use crate::evidence::Sets;
+use crate::json::{self, Document};
 use crate::pattern::Consumer;
-use crate::register::{Date, Register};
+use crate::register::{Date, Register, Slot};
 use crate::report::allowance::Allowances;
 use crate::report::{self, Levels, Report, Summary, baseline};
 use crate::rules::{Check, Findings, RULES, Rule};
 use crate::schema::Schema;
 use crate::source::{Role, Source, Sources};
-use crate::span::FileId;
-use crate::workspace::{Entry, Patterns, Workspace};
+use crate::workspace::{self, Entry, Patterns, Workspace};
 
 /// How to lint.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub struct Options<'a> {
     pub unread: &'a [String],
     /// The day on which allowances are judged.
     pub today: Date,
+    /// The real frames that the registers are held against.
+    pub evidence: &'a Sets,
     /// The findings that are known and not to be reported.
     pub baseline: Option<baseline::Use<'a>>,
 }
@@ -39,6 +43,7 @@ pub struct Options<'a> {
 impl<'a> Options<'a> {
     /// Those of a run without a configuration, in which no allowance has run out.
     pub fn new(levels: &'a Levels, schema: &'a Schema) -> Self {
+        static NONE: LazyLock<Sets> = LazyLock::new(Sets::default);
         Self {
             levels,
             schema,
@@ -46,6 +51,7 @@ impl<'a> Options<'a> {
             families: &[],
             unread: &[],
             today: Date::from_unix(0),
+            evidence: &NONE,
             baseline: None,
         }
     }
@@ -65,7 +71,7 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
             if !source.encoding_faults().is_empty() || !document.errors().is_empty() {
                 register.forget(|span| source.is_damaged(span));
             }
-            let family = family(file, source, document, &register, options);
+            let family = workspace::family(file, source, document, &register, options.families);
             Entry::new(file, source, document, violations, register, family)
         })
     });
@@ -76,7 +82,10 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
             let document = &documents[file.index()];
             let register =
                 Register { family: Register::read(document).family, ..Register::default() };
-            unread.extend(family(file, source, document, &register, options).map(str::to_owned));
+            unread.extend(
+                workspace::family(file, source, document, &register, options.families)
+                    .map(str::to_owned),
+            );
         }
     }
     let mut entries: Vec<_> = entries.into_iter().flatten().collect();
@@ -87,6 +96,9 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
 
     let running: Vec<&'static Rule> =
         RULES.iter().filter(|rule| options.levels.runs(rule)).collect();
+    if running.iter().any(|rule| rule.takes_evidence()) {
+        workspace.measure(options.evidence);
+    }
     let mut diagnostics: Vec<Diagnostic> = spread
         .map(&workspace.entries, |entry| check_entry(&workspace, entry, &running))
         .into_iter()
@@ -114,7 +126,7 @@ pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
     let sealed = sealed.filter(|((_, source), document)| is_sealed(source, document));
     let sealed = sealed.map(|((file, _), _)| *file).collect();
     let report = Report::new(diagnostics, options.levels, count(&workspace), sealed);
-    Report { baseline: outcome, ..report }
+    Report { baseline: outcome, uncovered: uncovered(&workspace), ..report }
 }
 
 /// Whether no fix may touch a source: nobody asked for it, it does not parse, or its bytes are not its
@@ -145,31 +157,6 @@ fn allow(
             diagnostics.append(&mut found);
         }
     }
-}
-
-/// The family that a register is about. `None` where it says so itself in a way that cannot be read.
-fn family<'a>(
-    file: FileId,
-    source: &'a Source,
-    document: &'a Document<'_>,
-    register: &Register<'a>,
-    options: &'a Options<'_>,
-) -> Option<&'a str> {
-    let has_member = document.root().is_some_and(|top| top.get("family").is_some());
-    match register.family.map(Str::value) {
-        Some("") => {}
-        Some(family) => return Some(family),
-        None if has_member => return None,
-        None => {}
-    }
-    let configured = options.families.get(file.index()).and_then(Option::as_deref);
-    configured.or_else(|| Some(file_stem(source.path())))
-}
-
-/// The name of a file without its folder and its last ending.
-pub fn file_stem(path: &str) -> &str {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }
 
 /// The JSON of a source. Of bytes that are no text at all nothing more is said.
@@ -209,11 +196,15 @@ fn check_entry(
 ) -> Vec<Diagnostic> {
     let mut all = Vec::new();
     for &rule in running {
-        if let Check::Entry(check) = rule.check {
-            let mut findings = Findings::new(rule);
-            check(workspace, entry, &mut findings);
-            all.append(&mut findings.into_vec());
+        let mut findings = Findings::new(rule);
+        match rule.check {
+            Check::Entry(check) => check(workspace, entry, &mut findings),
+            Check::Evidence(check) => {
+                check(workspace, entry, workspace.measured(entry), &mut findings);
+            }
+            Check::Workspace(_) | Check::Allowances(_) => continue,
         }
+        all.append(&mut findings.into_vec());
     }
     all
 }
@@ -223,6 +214,22 @@ fn concerns_what_was_asked(sources: &Sources, diagnostic: &Diagnostic) -> bool {
     std::iter::once(&diagnostic.primary)
         .chain(&diagnostic.related)
         .any(|label| sources.get(label.file).role() != Role::Context)
+}
+
+/// How many patterns claim no symbol of lists that do not cover them, where there is no trace either.
+fn uncovered(workspace: &Workspace<'_>) -> usize {
+    let of = |entry: &Entry<'_>| {
+        let Some(measured) = workspace.measured(entry) else { return 0 };
+        if measured.traces().next().is_some() {
+            return 0;
+        }
+        let is_uncovered = |slot: &&Slot<'_>| {
+            measured.frames(slot.pattern).is_some_and(<[_]>::is_empty)
+                && measured.covering(workspace.patterns, slot.pattern).is_none()
+        };
+        entry.register.slots().filter(is_uncovered).count()
+    };
+    workspace.entries.iter().map(of).sum()
 }
 
 fn count(workspace: &Workspace<'_>) -> Summary {

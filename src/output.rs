@@ -11,6 +11,7 @@ mod concise;
 mod escape;
 mod github;
 mod json;
+mod measured;
 mod sarif;
 mod text;
 mod view;
@@ -21,6 +22,7 @@ use std::io;
 use crate::diagnostic::Diagnostic;
 use crate::fix::Applicability;
 use crate::overlap::Relation;
+use crate::query::evidence::Table;
 use crate::query::{Claims, Refusal};
 use crate::report::Report;
 use crate::rules::Rule;
@@ -129,6 +131,21 @@ pub fn claims(
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     answers::claims(claims, frame, sources, format, options.width, out)
+}
+
+/// Writes what patterns measure in `format`, in times for each of `tokens` where that is given.
+///
+/// # Errors
+///
+/// What the writer says.
+pub fn measured(
+    tables: &[Table],
+    tokens: Option<u64>,
+    sources: &Sources,
+    format: Format,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    measured::write(tables, tokens, sources, format, out)
 }
 
 /// Writes the list of `rules` in `format`.

@@ -18,6 +18,7 @@ pub mod required;
 mod rust;
 pub mod unicode;
 mod versions;
+pub mod ways;
 
 pub use ast::Ast;
 pub use compiled::{Consumer, Pattern};
@@ -42,4 +43,16 @@ pub fn parse(text: &str, versions: Versions) -> Result<Ast, Box<PatternError>> {
         }
         fault
     })
+}
+
+/// `text` as a pattern that matches just that.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if r"\.^$*+?{}[]|()".contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }

@@ -1,7 +1,9 @@
 //! Questions from the command line that no register has to be wrong for: how two patterns lie to each
 //! other, and who claims a frame.
 //!
-//! Uses `workspace`, `register`, `overlap`, `pattern`, `json` and `source`.
+//! Uses `workspace`, `evidence`, `register`, `overlap`, `pattern`, `json` and `source`.
+
+pub mod evidence;
 
 use rayon::prelude::*;
 

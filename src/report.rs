@@ -24,6 +24,8 @@ pub struct Report {
     pub sealed: Vec<FileId>,
     /// What the baseline did, where there was one.
     pub baseline: Option<baseline::Outcome>,
+    /// Patterns of which lists of symbols cannot tell: they claim none, and none covers them.
+    pub uncovered: usize,
 }
 
 /// The counts of a run.
@@ -145,7 +147,7 @@ impl Report {
                 Some(Applicability::DisplayOnly) | None => {}
             }
         }
-        Self { diagnostics, summary, sealed, baseline: None }
+        Self { diagnostics, summary, sealed, baseline: None, uncovered: 0 }
     }
 
     /// Whether the fix of a finding can be applied: each file that it edits may be touched.

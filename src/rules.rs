@@ -15,17 +15,20 @@ use crate::pattern::ast::{Ast, Node};
 use crate::pattern::{Pattern, measure};
 use crate::register::{Hypothesis, PatternId, Slot};
 use crate::span::{FileId, Span};
-use crate::workspace::{Entry, Place, Workspace};
+use crate::workspace::{Entry, Measured, Place, Workspace};
 
 mod canonical_claims_subcomponent;
 mod claims_everything;
+mod claims_no_frame;
 mod claims_nothing;
+mod claims_several_functions;
 mod dialect_mismatch;
 mod duplicate_canonical_frame;
 mod duplicate_id;
 mod duplicate_key;
 mod example_mismatch;
 mod frame_claimed_twice;
+mod functions;
 mod id_style;
 mod invalid_encoding;
 mod invalid_json;
@@ -35,6 +38,7 @@ mod link_mismatch;
 mod member;
 mod narrow;
 mod nested_canonical_frames;
+mod nested_in_stack;
 mod one_sided_link;
 mod open_ended_frame;
 mod overlapping_canonical_frames;
@@ -50,6 +54,7 @@ mod undecided_overlap;
 mod undeclared_link;
 mod unescaped_dot;
 mod unresolved_link;
+mod unstable_frame;
 mod unused_allowance;
 
 /// What the user wants of a rule.
@@ -88,6 +93,8 @@ pub enum FixAvailability {
 pub enum Check {
     /// One register at a time, on any thread.
     Entry(fn(&Workspace<'_>, &Entry<'_>, &mut Findings)),
+    /// One register at a time, on any thread, with what it claims in evidence where there is some.
+    Evidence(fn(&Workspace<'_>, &Entry<'_>, Option<&Measured<'_>>, &mut Findings)),
     /// All of them together.
     Workspace(fn(&Workspace<'_>, &mut Findings)),
     /// The allowances of the registers, after what they silence was found.
@@ -164,10 +171,19 @@ pub static RULES: &[Rule] = &[
     link_drift::RULE,
     prose_link::RULE,
     unused_allowance::RULE,
+    claims_no_frame::RULE,
+    claims_several_functions::RULE,
     frame_claimed_twice::RULE,
+    nested_in_stack::RULE,
+    unstable_frame::RULE,
 ];
 
 impl Rule {
+    /// Whether evidence has to be read for it.
+    pub fn takes_evidence(&self) -> bool {
+        matches!(self.check, Check::Evidence(_))
+    }
+
     /// Its place in [`RULES`].
     pub fn index(&self) -> usize {
         position(self.name)

@@ -1,16 +1,17 @@
 //! From the command line and the configuration to what a run is to do: validated once.
 //!
-//! Uses `cli`, `config`, `report`, `schema`, `rules`, `source` and `error`.
+//! Uses `cli`, `config`, `report`, `schema`, `rules`, `source`, `paths` and `error`.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::Options;
 use crate::config::{self, Config};
 use crate::error::Error;
+use crate::paths;
 use crate::report::Levels;
 use crate::rules::Rule;
 use crate::schema::Schema;
-use crate::source::{ColumnUnit, Source};
+use crate::source::{ColumnUnit, Source, Sources};
 
 /// The folder that relative paths are meant from.
 pub(crate) fn working_folder() -> Result<PathBuf, Error> {
@@ -77,4 +78,13 @@ pub(crate) fn read_schema(path: &Path) -> Result<Schema, Error> {
             hint: None,
         }
     })
+}
+
+/// The families that the configuration gives, by source.
+pub(crate) fn families(sources: &Sources, config: &Config, folder: &Path) -> Vec<Option<String>> {
+    if config.families.is_empty() {
+        return Vec::new();
+    }
+    let family = |path: &str| config.family(&paths::normalize(&folder.join(path)));
+    sources.iter().map(|(_, source)| family(source.path()).map(str::to_owned)).collect()
 }

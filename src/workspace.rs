@@ -1,6 +1,6 @@
 //! All registers that are checked together, and the indexes that rules ask.
 //!
-//! Uses `register`, `schema`, `json`, `overlap`, `pattern`, `source` and `span`.
+//! Uses `register`, `schema`, `evidence`, `json`, `overlap`, `pattern`, `source` and `span`.
 //!
 //! An index is built by the first rule that asks for it: a run in which none does pays nothing.
 
@@ -12,14 +12,17 @@ use std::sync::OnceLock;
 
 use ahash::AHashMap;
 
+mod measured;
 mod relations;
 
 pub use claims::Claims;
 pub use classes::Classes;
 pub use families::{Claim, Families, Family, Pair, Pairs, Scope};
+pub use measured::{Claimed, Measured};
 pub use relations::{Lie, Places, Relations};
 
-use crate::json::Document;
+use crate::evidence::{Evidence, Sets};
+use crate::json::{Document, Str};
 use crate::overlap::matcher::Outcome;
 use crate::overlap::{Budget, Compiled, Member, Outline, is_plainly_outside};
 use crate::pattern::ast::Ast;
@@ -46,6 +49,8 @@ pub struct Entry<'d> {
     pub family: Option<&'d str>,
     /// How its patterns lie to each other, once a rule has asked.
     relations: OnceLock<Relations>,
+    /// The number of the evidence that it is held against, see [`Workspace::measure`].
+    measured: Option<usize>,
 }
 
 impl<'d> Entry<'d> {
@@ -59,7 +64,7 @@ impl<'d> Entry<'d> {
         family: Option<&'d str>,
     ) -> Self {
         let relations = OnceLock::new();
-        Self { file, source, document, violations, register, family, relations }
+        Self { file, source, document, violations, register, family, relations, measured: None }
     }
 
     /// The number of the hypothesis that `span` lies in.
@@ -114,6 +119,8 @@ pub struct Workspace<'d> {
     pub unread: Vec<String>,
     /// The day on which allowances are judged.
     pub today: Date,
+    /// What the patterns claim in evidence, by the number of the evidence.
+    measured: Vec<Option<Measured<'d>>>,
     classes: OnceLock<Classes>,
     families: OnceLock<Families<'d>>,
     pairs: OnceLock<Pairs>,
@@ -139,11 +146,32 @@ impl<'d> Workspace<'d> {
             sources,
             unread: Vec::new(),
             today: Date::from_unix(0),
+            measured: Vec::new(),
             classes: OnceLock::new(),
             families: OnceLock::new(),
             pairs: OnceLock::new(),
             ids: OnceLock::new(),
         }
+    }
+
+    /// Holds the patterns of the registers that were asked for against the evidence about their families.
+    pub fn measure(&mut self, sets: &'d Sets) {
+        let mut ids: Vec<Vec<PatternId>> = vec![Vec::new(); sets.iter().len()];
+        for entry in self.entries.iter_mut().filter(|entry| entry.is_asked_for()) {
+            entry.measured = sets.number(entry.family);
+            if let Some(ids) = entry.measured.and_then(|number| ids.get_mut(number)) {
+                ids.extend(entry.register.slots().map(|slot| slot.pattern));
+            }
+        }
+        let measure = |(evidence, ids): (&'d Evidence, Vec<PatternId>)| {
+            (!ids.is_empty()).then(|| Measured::new(evidence, self.patterns, ids))
+        };
+        self.measured = sets.iter().zip(ids).map(measure).collect();
+    }
+
+    /// What the patterns of a register claim in the evidence about its family; `None` where there is none.
+    pub fn measured(&self, entry: &Entry<'_>) -> Option<&Measured<'d>> {
+        self.measured.get(entry.measured?)?.as_ref()
     }
 
     /// The register and the hypothesis at a place of this workspace.
@@ -315,6 +343,32 @@ impl<'d> Patterns<'d> {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
+}
+
+/// The family that a register is about. `None` where it says so itself in a way that cannot be read. `configured` are
+/// the families that the configuration gives to files, by source.
+pub fn family<'a>(
+    file: FileId,
+    source: &'a Source,
+    document: &'a Document<'_>,
+    register: &Register<'a>,
+    configured: &'a [Option<String>],
+) -> Option<&'a str> {
+    let has_member = document.root().is_some_and(|top| top.get("family").is_some());
+    match register.family.map(Str::value) {
+        Some("") => {}
+        Some(family) => return Some(family),
+        None if has_member => return None,
+        None => {}
+    }
+    let configured = configured.get(file.index()).and_then(Option::as_deref);
+    configured.or_else(|| Some(file_stem(source.path())))
+}
+
+/// The name of a file without its folder and its last ending.
+pub fn file_stem(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }
 
 /// Whether `text` may have a control character; never wrong where it says no.

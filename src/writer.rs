@@ -108,6 +108,31 @@ fn keep_owner(file: &fs::File, old: &fs::Metadata) {
 #[cfg(not(unix))]
 fn keep_owner(_: &fs::File, _: &fs::Metadata) {}
 
+/// Puts the new content of a file that is not a register in place at once, so that nobody finds half of it. A link
+/// stays one.
+///
+/// # Errors
+///
+/// The file cannot be written. It is then as it was.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let new = path.with_file_name(name);
+    let written = fs::File::create_new(&new).and_then(|mut file| {
+        file.write_all(bytes)?;
+        if let Ok(metadata) = fs::metadata(&path) {
+            file.set_permissions(metadata.permissions())?;
+        }
+        fs::rename(&new, &path)
+    });
+    if written.is_err() {
+        // The new file is of no use; what went wrong is said already.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
 /// What changed in the file shown as `path`, as a unified diff that `patch` takes.
 pub fn diff(path: &str, before: &str, after: &str) -> String {
     // Lines end with a line feed, for `patch` as for us; others take a lone `\r` for an end too.

@@ -47,30 +47,34 @@ impl Covered {
         self.names.contains(name)
     }
 
-    /// Whether it covers a pattern that asks for `text`, such as `registry::get_pipeline`.
+    /// The name by which it covers a pattern that asks for `text`, such as `registry::get_pipeline`; `None` where it
+    /// does not.
     ///
     /// The path in `text` is what stands before each `::`. Its first name may be the end of a
     /// longer one, after a `_`, since a search is not anchored: `registry::` is found in
     /// `kernel_registry::`. A text without a `::` has no path and is not covered.
-    pub fn covers(&self, text: &str) -> bool {
+    pub fn covering(&self, text: &str) -> Option<String> {
         let text = text.trim_start_matches("_$LT$").trim_start_matches(['<', '&', '_']);
         let mut path = text.split("::").flat_map(|part| part.split(".."));
-        let is_path = text.contains("::") || text.contains("..");
-        let (Some(first), true) = (path.next(), is_path) else { return false };
+        if !text.contains("::") && !text.contains("..") {
+            return None;
+        }
+        let first = path.next()?;
         let mut rest: Vec<&str> = path.collect();
         rest.pop();
-        let is_end = || {
-            let end: String = first.chars().rev().collect();
-            let after = || format!("{end}_");
-            is_name(first)
-                && (self.has(first)
-                    || self
-                        .backwards
-                        .range(after()..)
-                        .next()
-                        .is_some_and(|name| name.starts_with(&after())))
-        };
-        is_end() || rest.iter().any(|name| is_name(name) && self.has(name))
+        let own = |name: &&str| is_name(name) && self.has(name);
+        let whole = std::iter::once(first).chain(rest).find(own);
+        whole.map(str::to_owned).or_else(|| self.ending_in(first))
+    }
+
+    /// A name that ends in `_` and `end`.
+    fn ending_in(&self, end: &str) -> Option<String> {
+        if !is_name(end) {
+            return None;
+        }
+        let after: String = end.chars().rev().chain(['_']).collect();
+        let name = self.backwards.range(after.clone()..).next()?;
+        name.starts_with(&after).then(|| name.chars().rev().collect())
     }
 }
 
@@ -114,7 +118,9 @@ mod tests {
             ("", false),
             ("::", false),
         ] {
-            assert_eq!(covered.covers(text), is, "{text}");
+            assert_eq!(covered.covering(text).is_some(), is, "{text}");
         }
+        assert_eq!(covered.covering("registry::get").as_deref(), Some("kernel_registry"));
+        assert_eq!(covered.covering("nowhere::Registry::get").as_deref(), Some("Registry"));
     }
 }

@@ -46,6 +46,14 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
     }
 
+    /// Splits `names=frames.txt` into the format and the path. A text that does not begin with the name of
+    /// a format and `=` is a path.
+    pub fn split(text: &str) -> (Option<Self>, &str) {
+        text.split_once('=')
+            .and_then(|(name, path)| Some((Some(Self::from_name(name)?), path)))
+            .unwrap_or((None, text))
+    }
+
     /// The format of evidence that begins with `head`: its first [`HEAD`] bytes, or all of it. None where
     /// it is no text and no known magic number.
     pub(crate) fn of(head: &[u8]) -> Option<Self> {

@@ -38,6 +38,14 @@ pub struct NearFrame {
     pub shared: usize,
 }
 
+impl NearFrame {
+    /// How far it is; of two that are as far, neither is the one that was meant.
+    pub fn rank(&self) -> impl Ord + use<> {
+        let is_own = self.kinship == Kinship::OtherMangling;
+        (!is_own, std::cmp::Reverse(self.shared), self.kinship)
+    }
+}
+
 /// The index.
 #[derive(Debug)]
 pub struct Near<'f> {
@@ -69,8 +77,8 @@ impl<'f> Near<'f> {
     }
 
     /// The frames nearest to `text`, a pattern's literal path such as `registry::get_pipeline`, at
-    /// most `most`, the nearest first: by kinship, then by the names that the paths share, then by
-    /// text. One a function.
+    /// most `most`, the nearest first: the other mangling, then by the names that the paths share, then
+    /// by kinship, then by text. One a function.
     pub fn nearest(&self, text: &str, most: usize) -> Vec<NearFrame> {
         let function = Function::of(text.trim_end_matches("::"));
         let path = function.segments();
@@ -84,7 +92,16 @@ impl<'f> Near<'f> {
                 let segments = near.segments();
                 let outer = segments.split_last().map_or(&[][..], |(_, path)| path);
                 let asked = path.split_last().map_or(&[][..], |(_, path)| path);
-                let shared = asked.iter().filter(|name| outer.contains(name)).count();
+                // A search is not anchored, so the first name may be the end of one.
+                let is_end = |name: &str| {
+                    outer.iter().any(|outer| {
+                        outer.strip_suffix(name).is_some_and(|start| start.ends_with('_'))
+                    })
+                };
+                let is_shared = |(at, name): &(usize, &&str)| {
+                    outer.contains(*name) || *at == 0 && !name.is_empty() && is_end(name)
+                };
+                let shared = asked.iter().enumerate().filter(is_shared).count();
                 // No hash, and a path in brackets or mangled: the legacy spelling has neither.
                 let is_other = is_v0(text) || text.starts_with('<') && !text.contains(" as ");
                 let kinship = match kinship {
@@ -104,8 +121,7 @@ impl<'f> Near<'f> {
             take(self.own.get(name).map_or(&[], Vec::as_slice), Kinship::SimilarName);
         }
         found.sort_by(|(a, a_text), (b, b_text)| {
-            let key = |near: &NearFrame| (near.kinship, std::cmp::Reverse(near.shared));
-            key(a).cmp(&key(b)).then_with(|| a_text.cmp(b_text))
+            a.rank().cmp(&b.rank()).then_with(|| a_text.cmp(b_text))
         });
         found.truncate(most);
         found.into_iter().map(|(near, _)| near).collect()

@@ -2,27 +2,51 @@
 
 use ahash::{AHashMap, AHashSet};
 
-use super::{Check, Findings, FixAvailability, Level, Rule, label, named, quoted};
+use super::{Check, Findings, FixAvailability, Level, Rule, functions, label, named, quoted};
+use crate::diagnostic::Diagnostic;
+use crate::evidence::without_hash;
 use crate::register::{Hypothesis, PatternId};
-use crate::workspace::{Claims, Entry, Workspace};
+use crate::workspace::{Claimed, Claims, Entry, Measured, Workspace};
 
 pub(super) const RULE: Rule = Rule {
     name: "frame-claimed-twice",
-    summary: "an example frame of one hypothesis that another one of the register claims too",
+    summary: "one function claimed by two hypotheses of a register: an example of one, or of the evidence",
     default: Level::Deny,
     fix: FixAvailability::None,
     page: include_str!("../../docs/rules/frame-claimed-twice.md"),
-    check: Check::Entry(check),
+    check: Check::Evidence(check),
 };
 
 /// How many searches of one register may be given up before only plain text is looked for: each costs
 /// a bound of steps.
 const MOST_GIVEN_UP: usize = 16;
 
-fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
+fn check(
+    workspace: &Workspace<'_>,
+    entry: &Entry<'_>,
+    measured: Option<&Measured<'_>>,
+    findings: &mut Findings,
+) {
+    let said = check_examples(workspace, entry, findings);
+    if let Some(measured) = measured {
+        check_evidence(entry, measured, &said, findings);
+    }
+}
+
+/// Two hypotheses by their numbers, the earlier one first, and a function that both claim.
+type Said<'e> = AHashSet<(usize, usize, &'e str)>;
+
+/// Looks at the authors' own examples; gives what was reported.
+fn check_examples<'e>(
+    workspace: &Workspace<'_>,
+    entry: &'e Entry<'_>,
+    findings: &mut Findings,
+) -> Said<'e> {
     let hypotheses = &entry.register.hypotheses;
+    // An example that both of two have is one fault.
+    let mut said = Said::new();
     if hypotheses.iter().all(|hypothesis| hypothesis.frames.claimed.is_empty()) {
-        return;
+        return said;
     }
     // Of hypotheses with one pattern `duplicate-canonical-frame` speaks: the first stands for them.
     let mut owners: AHashMap<PatternId, usize> = AHashMap::new();
@@ -35,8 +59,6 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
     ids.sort_unstable();
     let claims = Claims::new(workspace.patterns, ids);
     let mut given_up = 0;
-    // An example that both of two have is one fault.
-    let mut said: AHashSet<(usize, usize, &str)> = AHashSet::new();
     for (number, hypothesis) in hypotheses.iter().enumerate() {
         let Some(own) = &hypothesis.canonical else { continue };
         for frame in hypothesis.frames.claimed.iter().filter(|frame| super::is_frame(frame)) {
@@ -56,7 +78,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
                     None => given_up += 1,
                 }
             }
-            let function = function(frame.value());
+            let (function, _) = without_hash(frame.value());
             others.retain(|&(owner, _)| {
                 said.insert((owner.min(number), owner.max(number), function))
             });
@@ -84,18 +106,101 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
             findings.push(finding);
         }
     }
+    said
 }
 
-/// A frame without the hash that tells the copies of one function apart.
-fn function(frame: &str) -> &str {
-    match frame.rsplit_once("::h") {
-        Some((function, hash))
-            if hash.len() == 16 && hash.bytes().all(|it| it.is_ascii_hexdigit()) =>
-        {
-            function
+/// Looks at the functions of the evidence. Of a function that several claim each later one is held against the first,
+/// so the work grows with what is claimed.
+fn check_evidence(
+    entry: &Entry<'_>,
+    measured: &Measured<'_>,
+    said: &Said<'_>,
+    findings: &mut Findings,
+) {
+    let hypotheses = &entry.register.hypotheses;
+    let mut first: AHashMap<usize, usize> = AHashMap::new();
+    let mut seen: AHashSet<PatternId> = AHashSet::new();
+    for (number, hypothesis) in hypotheses.iter().enumerate() {
+        let Some(slot) = &hypothesis.canonical else { continue };
+        if !seen.insert(slot.pattern) {
+            continue;
         }
-        _ => frame,
+        let Some(claimed) = measured.functions(slot.pattern) else { continue };
+        let mut shared: Vec<(usize, Claimed<'_>)> = Vec::new();
+        for claimed in claimed {
+            let frame = claimed.frames.first();
+            let Some(function) = frame.and_then(|it| measured.function_number(*it)) else {
+                continue;
+            };
+            let other = *first.entry(function).or_insert(number);
+            let was_said = || {
+                let mut names = claimed.frames.iter().map(|it| without_hash(measured.text(*it)).0);
+                names.any(|name| said.contains(&(other, number, name)))
+            };
+            if other != number && !was_said() {
+                shared.push((other, claimed));
+            }
+        }
+        if !shared.is_empty() {
+            findings.push(twice(entry, measured, number, &shared, findings));
+        }
     }
+}
+
+/// The finding about the functions that a hypothesis shares with earlier ones, each of them with the first that
+/// claims it.
+fn twice(
+    entry: &Entry<'_>,
+    measured: &Measured<'_>,
+    number: usize,
+    shared: &[(usize, Claimed<'_>)],
+    findings: &Findings,
+) -> Diagnostic {
+    let hypotheses = &entry.register.hypotheses;
+    let mut others: Vec<usize> = shared.iter().map(|(other, _)| *other).collect();
+    others.sort_unstable();
+    others.dedup();
+    let (this, earliest) = (&hypotheses[number], &hypotheses[others[0]]);
+    let whose = match others.len() {
+        1 => named(earliest),
+        count => format!("{} and {} more", named(earliest), count - 1),
+    };
+    let message = match shared {
+        [(_, only)] => {
+            let function = functions::path(only.function.as_str());
+            format!("{} claims {function}, which {whose} claims too", named(this))
+        }
+        _ => format!("{} claims {} functions of {whose} too", named(this), shared.len()),
+    };
+    let own = this.canonical.as_ref().map_or(this.span, |slot| slot.text.span());
+    let mut finding = findings
+        .finding(message, label(entry.file, own, "claimed twice"))
+        .with_note(
+            "where it is the largest of both, the table shows its time in each of their rows",
+        )
+        .with_hypothesis(this.id());
+    for &other in others.iter().take(MOST_SHOWN) {
+        if let Some(slot) = &hypotheses[other].canonical {
+            let words = format!("{} claims it", named(&hypotheses[other]));
+            finding = finding.with_related(label(entry.file, slot.text.span(), words));
+        }
+    }
+    for (other, claimed) in shared.iter().take(functions::LISTED) {
+        let times = measured.traces().filter_map(|(name, trace)| {
+            let time = functions::reported(trace, &claimed.frames)?.1.credited;
+            Some(format!("{} in `{name}`", functions::time(trace, time)))
+        });
+        let times: Vec<_> = times.take(functions::LISTED).collect();
+        let times =
+            if times.is_empty() { String::new() } else { format!(": {}", times.join(", ")) };
+        let function = functions::path(claimed.function.as_str());
+        let whose = named(&hypotheses[*other]);
+        finding.notes.push(format!("{function} is also of {whose}{times}"));
+    }
+    if shared.len() > functions::LISTED {
+        finding.notes.push(format!("and {} more functions", shared.len() - functions::LISTED));
+    }
+    finding
 }
 
 /// How many of those that claim a frame are pointed at.

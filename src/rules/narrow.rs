@@ -60,7 +60,7 @@ pub(super) fn narrow(
             (true, false) => (&mut before, part(theirs.0, own.0)),
             _ => return None,
         };
-        let rest = escaped(&rest);
+        let rest = pattern::escaped(&rest);
         if !list.contains(&rest) {
             list.push(rest);
         }
@@ -110,16 +110,4 @@ pub(super) fn narrow(
         edits: edits(file, &places),
         applicability: Applicability::Unsafe,
     })
-}
-
-/// `text` as a pattern that matches just that.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if r"\.^$*+?{}[]|()".contains(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }

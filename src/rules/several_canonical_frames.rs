@@ -2,6 +2,7 @@
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label, named, quoted};
 use crate::pattern::ast::{Node, NodeKind};
+use crate::pattern::ways::{Way, ways};
 use crate::span::Span;
 use crate::workspace::{Entry, Workspace};
 
@@ -14,12 +15,8 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Entry(check),
 };
 
-/// The most ways through a pattern that are followed.
-const MOST_WAYS: usize = 64;
 /// The deepest nesting that is followed.
 const DEEPEST: usize = 200;
-/// The longest text of a way that is kept, in bytes: a name is shorter.
-const LONGEST: usize = 1 << 12;
 /// How many names a message lists.
 const LISTED: usize = 4;
 
@@ -32,7 +29,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
             continue;
         }
         let Some(ast) = workspace.patterns.tree(slot.pattern) else { continue };
-        let Some(ways) = ways(&ast.root, 0) else { continue };
+        let Some(ways) = ways(&ast.root) else { continue };
         let names = distinct(ways.iter().map(Way::name));
         if names.len() < 2 {
             continue;
@@ -49,99 +46,6 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
             .with_note("the table shows the largest of them, maybe another one in each trace")
             .with_hypothesis(hypothesis.id());
         findings.push(finding);
-    }
-}
-
-/// One way through a pattern: the text that it spells out, with a [`GAP`] for what it does not.
-#[derive(Clone, Default)]
-struct Way(String);
-
-/// Stands for characters that a pattern does not spell out. No frame has it.
-const GAP: char = '\0';
-
-impl Way {
-    fn append(&mut self, tail: &Self) {
-        if self.0.len() < LONGEST {
-            self.0.push_str(&tail.0);
-        }
-    }
-
-    /// The function that it names: what stands behind the last `::`, `.` or space. Empty where nothing does.
-    fn name(&self) -> &str {
-        let is_part_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-        // The hash of a Rust symbol is no name.
-        let text = self.0.strip_suffix("::h\0").unwrap_or(&self.0);
-        let mut names = text.split([GAP, '.', ' ']).flat_map(|part| part.split("::"));
-        let mut last = "";
-        for name in names.by_ref() {
-            let name = name.trim_matches(|c| !is_part_of_name(c)).trim_matches(':');
-            if name.chars().any(char::is_alphabetic) {
-                last = name;
-            }
-        }
-        last
-    }
-}
-
-/// The ways through a part; `None` where there are more than [`MOST_WAYS`].
-fn ways(node: &Node, depth: usize) -> Option<Vec<Way>> {
-    let one = |c: char| Some(vec![Way(c.to_string())]);
-    if depth > DEEPEST {
-        return None;
-    }
-    match &node.kind {
-        NodeKind::Empty | NodeKind::Assertion(..) | NodeKind::Look(..) => {
-            Some(vec![Way::default()])
-        }
-        NodeKind::Literal(c, _) => one(*c),
-        NodeKind::Dot(_)
-        | NodeKind::Class(..)
-        | NodeKind::Backreference(..)
-        | NodeKind::Conditional(..) => one(GAP),
-        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
-            ways(body, depth + 1)
-        }
-        // What may be absent, or comes again and again, is no name.
-        NodeKind::Repeat(repeat, body) => match (repeat.min, repeat.max) {
-            (1, Some(1)) => ways(body, depth + 1),
-            (0, Some(1)) => Some(vec![Way::default()]),
-            _ => one(GAP),
-        },
-        NodeKind::Concat(parts) => {
-            let mut all = vec![Way::default()];
-            for part in parts {
-                let tails = ways(part, depth + 1)?;
-                if let [tail] = tails.as_slice() {
-                    for way in &mut all {
-                        way.append(tail);
-                    }
-                    continue;
-                }
-                if all.len() * tails.len() > MOST_WAYS {
-                    return None;
-                }
-                let with = |way: &Way, tail: &Way| {
-                    let mut way = way.clone();
-                    way.append(tail);
-                    way
-                };
-                all = all
-                    .iter()
-                    .flat_map(|way| tails.iter().map(move |tail| with(way, tail)))
-                    .collect();
-            }
-            Some(all)
-        }
-        NodeKind::Alternation(parts) => {
-            let mut all = Vec::new();
-            for part in parts {
-                all.extend(ways(part, depth + 1)?);
-                if all.len() > MOST_WAYS {
-                    return None;
-                }
-            }
-            Some(all)
-        }
     }
 }
 
@@ -198,7 +102,7 @@ mod tests {
 
     fn names(pattern: &str) -> Vec<String> {
         let ast = parse(pattern, Versions::ALL).unwrap();
-        let ways = ways(&ast.root, 0).unwrap_or_default();
+        let ways = ways(&ast.root).unwrap_or_default();
         distinct(ways.iter().map(Way::name)).into_iter().map(str::to_owned).collect()
     }
 

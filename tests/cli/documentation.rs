@@ -38,7 +38,8 @@ fn check(page: &str, prepare: impl Fn(&Path)) -> (String, Vec<String>) {
     prepare(folder.path());
     let mut ran = false;
     for block in blocks(page) {
-        if let Some(name) = block.info.strip_prefix("json ").or(block.info.strip_prefix("toml ")) {
+        let kinds = ["json ", "toml ", "text "];
+        if let Some(name) = kinds.iter().find_map(|kind| block.info.strip_prefix(kind)) {
             if ran {
                 folder = scratch();
                 prepare(folder.path());

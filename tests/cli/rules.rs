@@ -41,6 +41,7 @@ fn no_case_group_is_named_like_a_rule_that_is_gone() {
         "baseline",
         "command-line",
         "configuration",
+        "evidence",
         "fixes",
         "input",
         "output",

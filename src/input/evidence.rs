@@ -1,0 +1,138 @@
+//! Reads evidence: from paths and globs to what was read, by family.
+//!
+//! Uses `evidence`, `config`, `error` and `paths`. Evidence that is only half there would make patterns look
+//! dead that are not: where a file cannot be used, nothing of the evidence is.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::config::{self, Config, EvidenceGlob};
+use crate::error::Error;
+use crate::evidence::{Evidence, EvidenceError, Format, Sets};
+use crate::paths;
+
+/// A file of evidence that the user named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// What to read it as; `None` for what its content looks like.
+    pub format: Option<Format>,
+    /// Where it is; `-` is standard input.
+    pub path: PathBuf,
+}
+
+/// A file to read.
+struct Wanted {
+    family: Option<String>,
+    format: Option<Format>,
+    path: PathBuf,
+    /// As it is shown.
+    name: String,
+}
+
+/// Reads the files that were named or, where none was, those of the configuration. `folder` is the working
+/// folder.
+///
+/// # Errors
+/// Each file that cannot be used, and each glob that leads to none; then there is no evidence.
+pub fn read(named: &[Named], config: &Config, folder: &Path) -> Result<Sets, Vec<Error>> {
+    let mut errors = Vec::new();
+    let mut wanted = Vec::new();
+    for Named { format, path } in named {
+        let shown = path.strip_prefix(".").ok().filter(|rest| !rest.as_os_str().is_empty());
+        let name = shown.unwrap_or(path).display().to_string();
+        wanted.push(Wanted { family: None, format: *format, path: path.clone(), name });
+    }
+    if named.is_empty() {
+        for glob in &config.evidence {
+            let before = wanted.len();
+            list(glob, config, folder, &mut wanted);
+            if wanted.len() == before {
+                let message = format!("no evidence matches `{}` of the configuration", glob.glob);
+                errors.push(Error::Usage { message, hint: None });
+            }
+        }
+    }
+    let read = |wanted: &Wanted| read_file(wanted);
+    let results: Vec<Result<Evidence, Error>> = match wanted.as_slice() {
+        [one] => vec![read(one)],
+        many => many.par_iter().map(read).collect(),
+    };
+    let mut items = Vec::with_capacity(wanted.len());
+    for (wanted, result) in wanted.into_iter().zip(results) {
+        match result {
+            Ok(evidence) => items.push((wanted.family, evidence)),
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Sets::new(items).map_err(|error| vec![unusable("evidence", error, None)])
+}
+
+/// The files that a glob of the configuration leads to, in the order of their paths. What version control
+/// ignores is read too: traces are not committed.
+fn list(wanted: &EvidenceGlob, config: &Config, folder: &Path, found: &mut Vec<Wanted>) {
+    let one = |path: &Path| Wanted {
+        family: wanted.family.clone(),
+        format: wanted.format,
+        path: path.to_path_buf(),
+        name: paths::from_folder(path, folder),
+    };
+    let literal = paths::normalize(&config.root.join(&wanted.glob));
+    if literal.is_file() {
+        found.push(one(&literal));
+        return;
+    }
+    let Ok(matcher) = config::path_glob(&wanted.glob) else { return };
+    let plain: PathBuf = Path::new(&wanted.glob)
+        .components()
+        .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
+        .filter(|part| *part != Component::CurDir)
+        .collect();
+    let start = config.root.join(plain);
+    let walk = ignore::WalkBuilder::new(start).standard_filters(false).build();
+    let mut list: Vec<PathBuf> = walk
+        .filter_map(Result::ok)
+        .map(ignore::DirEntry::into_path)
+        .filter(|path| path.strip_prefix(&config.root).is_ok_and(|path| matcher.is_match(path)))
+        .filter(|path| path.is_file())
+        .collect();
+    list.sort();
+    found.extend(list.iter().map(|path| one(path)));
+}
+
+fn read_file(wanted: &Wanted) -> Result<Evidence, Error> {
+    let Wanted { path, name, format, .. } = wanted;
+    let failed = |source: io::Error| Error::Read { path: name.clone(), source, hint: None };
+    let read = if path.as_os_str() == "-" {
+        Evidence::read(name, io::stdin().lock(), *format)
+    } else {
+        if fs::metadata(path).map_err(failed)?.is_dir() {
+            return Err(unusable(
+                name,
+                io::Error::from(io::ErrorKind::IsADirectory).into(),
+                Some(hint(path).to_owned()),
+            ));
+        }
+        Evidence::read(name, File::open(path).map_err(failed)?, *format)
+    };
+    read.map_err(|error| unusable(name, error, None))
+}
+
+fn unusable(name: &str, source: EvidenceError, hint: Option<String>) -> Error {
+    Error::Evidence { path: name.to_owned(), source, hint }
+}
+
+/// What to do with a folder: Instruments' traces are some.
+fn hint(path: &Path) -> &'static str {
+    if path.extension().is_some_and(|extension| extension == "trace") {
+        "export its table first: `xctrace export --input X.trace --xpath \
+         '/trace-toc/run[@number=\"1\"]/data/table[@schema=\"time-profile\"]'`"
+    } else {
+        "name the files in it"
+    }
+}

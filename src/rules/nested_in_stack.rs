@@ -1,0 +1,204 @@
+//! `nested-in-stack`: two canonical frames in one stack of a trace.
+
+use std::collections::BTreeMap;
+
+use super::functions::{self, LISTED};
+use super::{Check, Findings, FixAvailability, Level, Rule, label, named};
+use crate::evidence::{FrameId, Pair, StackId, Time, Together, Trace};
+use crate::workspace::{Entry, Measured, Workspace};
+
+pub(super) const RULE: Rule = Rule {
+    name: "nested-in-stack",
+    summary: "two canonical frames in one stack: a sum of their rows counts time twice",
+    default: Level::Warn,
+    fix: FixAvailability::None,
+    page: include_str!("../../docs/rules/nested-in-stack.md"),
+    check: Check::Evidence(check),
+};
+
+/// One hypothesis in one trace.
+struct Row {
+    /// Its number in the register.
+    hypothesis: usize,
+    /// What the table shows of it.
+    frame: FrameId,
+}
+
+/// One hypothesis inside of another one, in one trace.
+struct Nested<'m> {
+    source: &'m str,
+    trace: &'m Trace,
+    /// Of the stacks that both are in.
+    time: Time,
+    /// Of the inner one.
+    whole: Time,
+    stack: StackId,
+    outer: FrameId,
+    inner: FrameId,
+}
+
+fn check(
+    _: &Workspace<'_>,
+    entry: &Entry<'_>,
+    measured: Option<&Measured<'_>>,
+    findings: &mut Findings,
+) {
+    let Some(measured) = measured else { return };
+    let mut found: BTreeMap<usize, BTreeMap<usize, Vec<Nested<'_>>>> = BTreeMap::new();
+    let mut sums: Vec<(&str, &Trace, Together)> = Vec::new();
+    for (source, trace) in measured.traces() {
+        let rows = rows(entry, measured, trace);
+        let groups: Vec<&[FrameId]> =
+            rows.iter().map(|row| std::slice::from_ref(&row.frame)).collect();
+        let Some(together) = trace.together(&groups) else {
+            say_unknown(entry, source, trace, &rows, findings);
+            continue;
+        };
+        for pair in &together.pairs {
+            if let Some((outer, inner, nested)) = nested(source, trace, &rows, &together, pair) {
+                found.entry(inner).or_default().entry(outer).or_default().push(nested);
+            }
+        }
+        sums.push((source, trace, together));
+    }
+    for (inner, outers) in &found {
+        let hypotheses = &entry.register.hypotheses;
+        let Some(this) = hypotheses.get(*inner) else { continue };
+        let Some(slot) = &this.canonical else { continue };
+        let (Some((first, nested)), more) = (outers.iter().next(), outers.len() - 1) else {
+            continue;
+        };
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let message =
+            format!("{} is measured inside of {}{more}", named(this), named(&hypotheses[*first]));
+        let words = nested.first().map_or_else(String::new, |nested| {
+            format!("the table shows {}", functions::path(measured.text(nested.inner)))
+        });
+        let mut finding = findings
+            .finding(message, label(entry.file, slot.text.span(), words))
+            .with_hypothesis(this.id());
+        for (outer, nested) in outers.iter().take(LISTED) {
+            let other = &hypotheses[*outer];
+            if let (Some(slot), Some(first)) = (&other.canonical, nested.first()) {
+                let words =
+                    format!("calls it from {}", functions::path(measured.text(first.outer)));
+                finding = finding.with_related(label(entry.file, slot.text.span(), words));
+            }
+            for nested in nested.iter().take(LISTED) {
+                let (time, whole) = (nested.time.sampled, nested.whole.sampled);
+                let of = if time == whole {
+                    "all that it has".to_owned()
+                } else {
+                    format!("of {}", functions::time(nested.trace, whole))
+                };
+                finding.notes.push(format!(
+                    "in `{}` {} of it are in the time of {} too, {of}",
+                    nested.source,
+                    functions::time(nested.trace, time),
+                    named(other)
+                ));
+            }
+            if let Some(nested) = nested.first() {
+                finding.notes.push(format!("a stack: {}", stack(measured, nested)));
+            }
+        }
+        for (source, trace, together) in sums.iter().take(LISTED) {
+            if together.sum.sampled > together.union.sampled {
+                finding.notes.push(format!(
+                    "the rows of `{source}` add up to {}, which is {} without what is counted twice",
+                    functions::time(trace, together.sum.sampled),
+                    functions::time(trace, together.union.sampled)
+                ));
+            }
+        }
+        findings.push(finding);
+    }
+}
+
+/// What the table shows of each hypothesis in a trace; of equal patterns, and where two show one function, of the
+/// first: that time is `frame-claimed-twice`'s.
+fn rows(entry: &Entry<'_>, measured: &Measured<'_>, trace: &Trace) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut functions = std::collections::BTreeSet::new();
+    for (hypothesis, it) in entry.register.hypotheses.iter().enumerate() {
+        let Some(slot) = &it.canonical else { continue };
+        let Some(frames) = measured.frames(slot.pattern) else { continue };
+        let Some((frame, _)) = functions::reported(trace, frames) else { continue };
+        if functions.insert(measured.function_number(frame)) {
+            rows.push(Row { hypothesis, frame });
+        }
+    }
+    rows
+}
+
+/// A pair as the numbers of the outer and of the inner hypothesis, and how they lie.
+fn nested<'m>(
+    source: &'m str,
+    trace: &'m Trace,
+    rows: &[Row],
+    together: &Together,
+    pair: &Pair,
+) -> Option<(usize, usize, Nested<'m>)> {
+    let (first, second) = pair.groups;
+    let (outer, inner) = if pair.second_is_inner { (first, second) } else { (second, first) };
+    if pair.time.sampled == 0 {
+        return None;
+    }
+    let nested = Nested {
+        source,
+        trace,
+        time: pair.time,
+        whole: *together.each.get(inner)?,
+        stack: pair.stack,
+        outer: rows.get(outer)?.frame,
+        inner: rows.get(inner)?.frame,
+    };
+    Some((rows.get(outer)?.hypothesis, rows.get(inner)?.hypothesis, nested))
+}
+
+/// The part of a stack from the outer frame to the inner one, without the middle of a long one.
+fn stack(measured: &Measured<'_>, nested: &Nested<'_>) -> String {
+    const SHOWN: usize = 3;
+    let stack = nested.trace.stack(nested.stack);
+    let start = stack.iter().position(|frame| *frame == nested.outer).unwrap_or(0);
+    let part = stack.get(start..).unwrap_or_default();
+    let end = part.iter().position(|frame| *frame == nested.inner).map_or(part.len(), |at| at + 1);
+    let part = part.get(..end).unwrap_or(part);
+    let path = |frame: &FrameId| {
+        let function = crate::evidence::Function::of(measured.text(*frame));
+        functions::path(function.as_str())
+    };
+    let words: Vec<String> = if part.len() > 2 * SHOWN {
+        let head = part.iter().take(SHOWN).map(path);
+        let tail = part.iter().skip(part.len() - SHOWN).map(path);
+        let between = format!("{} more", part.len() - 2 * SHOWN);
+        head.chain(std::iter::once(between)).chain(tail).collect()
+    } else {
+        part.iter().map(path).collect()
+    };
+    words.join(" → ")
+}
+
+/// Says that a snapshot was made for other patterns.
+fn say_unknown(
+    entry: &Entry<'_>,
+    source: &str,
+    trace: &Trace,
+    rows: &[Row],
+    findings: &mut Findings,
+) {
+    let Some(row) = rows.iter().find(|row| !trace.places(row.frame)) else { return };
+    let Some(hypothesis) = entry.register.hypotheses.get(row.hypothesis) else { return };
+    let Some(slot) = &hypothesis.canonical else { return };
+    let message = format!(
+        "the snapshot of `{source}` does not tell what {} is measured inside of",
+        named(hypothesis)
+    );
+    let finding = findings
+        .finding(message, label(entry.file, slot.text.span(), "not among the frames that it keeps"))
+        .with_note(
+            "it was written for other patterns; `reglint evidence --snapshot` writes it anew",
+        )
+        .with_hypothesis(hypothesis.id());
+    findings.push(finding);
+}
