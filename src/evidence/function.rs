@@ -212,6 +212,10 @@ fn legacy(symbol: &str) -> Option<String> {
 /// Without what compilers add to the symbol of a copy.
 fn without_suffix(name: &str) -> &str {
     const ADDED: [&str; 6] = [".llvm.", ".cold", ".part.", ".isra.", ".constprop.", ".lto_priv."];
+    // Few names have either.
+    if !name.bytes().any(|b| b == b'.' || b == b'[') {
+        return name.trim_end_matches(" (");
+    }
     let cut = ADDED.iter().filter_map(|added| name.find(added)).filter(|&at| at > 0).min();
     let name = cut.and_then(|at| name.get(..at)).unwrap_or(name);
     name.find(" [clone ").and_then(|at| name.get(..at)).unwrap_or(name).trim_end_matches(" (")

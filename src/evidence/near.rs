@@ -9,7 +9,10 @@ use super::frames::{FrameId, Frames};
 use super::function::{Function, is_v0};
 
 /// How many frames of one segment are looked at for one question.
-const LOOKED_AT: usize = 2_048;
+const LOOKED_AT: usize = 512;
+
+/// How many frames are looked at for one question.
+const IN_ALL: usize = 2_048;
 
 /// How many names are compared for a slip of the pen.
 const COMPARED: usize = 512;
@@ -84,9 +87,12 @@ impl<'f> Near<'f> {
         let path = function.segments();
         let Some(&last) = path.last() else { return Vec::new() };
         let mut found: Vec<(NearFrame, String)> = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen: HashSet<Function, ahash::RandomState> = HashSet::default();
+        let mut left = IN_ALL;
         let mut take = |ids: &[FrameId], kinship: Kinship| {
-            for &frame in ids.iter().take(LOOKED_AT) {
+            let looked_at = ids.len().min(LOOKED_AT).min(left);
+            left -= looked_at;
+            for &frame in ids.iter().take(looked_at) {
                 let text = self.frames.text(frame);
                 let near = Function::of(text);
                 let segments = near.segments();

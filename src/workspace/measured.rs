@@ -197,7 +197,7 @@ impl<'e> Measured<'e> {
 
     /// How many questions [`Measured::naming`] answers in a second or so, by what there is to go over.
     pub fn namings(&self) -> usize {
-        const BYTES: usize = 1 << 31;
+        const BYTES: usize = 1 << 29;
         (BYTES / self.bytes.max(1)).min(1_000)
     }
 
@@ -209,7 +209,6 @@ impl<'e> Measured<'e> {
     pub fn naming(&self, frame: FrameId) -> Option<String> {
         let text = self.text(frame);
         let function = Function::of(text);
-        let is_other = |text: &str| Function::of(text) != function;
         let (path, has_hash) = without_hash(text);
         let is_objective_c = path.starts_with("-[") || path.starts_with("+[");
         let path = without_closures(path);
@@ -220,25 +219,30 @@ impl<'e> Measured<'e> {
         starts.insert(0, 0);
         let skipped = usize::from(starts.len() > 1);
         let end = if has_hash { "::" } else { "" };
-        let frames = self.evidence.frames();
+        // Whatever is tried below, a frame that it claims has this in it.
+        let last = format!("{}{end}", path.get(*starts.last()?..)?);
+        let finder = memmem::Finder::new(last.as_bytes());
+        let others: Vec<&str> = self
+            .evidence
+            .frames()
+            .iter()
+            .map(|(_, text)| text)
+            .filter(|text| finder.find(text.as_bytes()).is_some() && Function::of(text) != function)
+            .collect();
         for &start in starts.iter().rev().skip(skipped) {
             let part = path.get(start..)?;
-            let literal = format!("{part}{end}");
-            if let Some(readable) = self.readable(part, end, is_other) {
+            if let Some(readable) = readable(part, end, &others) {
                 return Some(readable);
             }
             // What an author would not write is not offered while there is hope.
             if part.contains('$') && start > 0 {
                 continue;
             }
-            let finder = memmem::Finder::new(literal.as_bytes());
-            let holds = |text: &str| finder.find(text.as_bytes()).is_some();
-            let clash = frames.iter().any(|(_, text)| holds(text) && is_other(text));
-            if !clash {
+            let literal = format!("{part}{end}");
+            if !others.iter().any(|text| text.contains(&literal)) {
                 return Some(pattern::escaped(&literal));
             }
-            let ends = |text: &str| text.ends_with(&literal);
-            if !has_hash && !frames.iter().any(|(_, text)| ends(text) && is_other(text)) {
+            if !has_hash && !others.iter().any(|text| text.ends_with(&literal)) {
                 return Some(format!("{}$", pattern::escaped(&literal)));
             }
         }
@@ -249,37 +253,31 @@ impl<'e> Measured<'e> {
             Some(format!("{whole}$"))
         }
     }
+}
 
-    /// A pattern for the end of a path in which escapes stand, `Error$LT$F$GT$::format`, as an author would write it:
-    /// `Error.*::format::`. `None` where there are no escapes, where nothing would be left of its first name, and
-    /// where it claims a frame for which `is_other` holds.
-    fn readable(&self, part: &str, end: &str, is_other: impl Fn(&str) -> bool) -> Option<String> {
-        if !part.contains('$') {
-            return None;
-        }
-        let mut names: Vec<String> = Vec::new();
-        for name in part.split("::") {
-            let plain = name.split('$').next().unwrap_or_default().trim_end_matches('_');
-            names.push(match plain {
-                plain if plain.len() == name.len() => pattern::escaped(plain),
-                plain => format!("{}.*", pattern::escaped(plain)),
-            });
-        }
-        let text = format!("{}{end}", names.join("::"));
-        if text.starts_with(".*") {
-            return None;
-        }
-        let ast = pattern::parse(&text, pattern::Versions::ALL).ok()?;
-        let matcher = Matcher::new(&ast);
-        // Cheap to look for, and in every frame that it claims.
-        let last = format!("{}{end}", part.rsplit("::").next().unwrap_or(part));
-        let finder = memmem::Finder::new(last.as_bytes());
-        let may_claim = |text: &str| last.contains('$') || finder.find(text.as_bytes()).is_some();
-        let clash = self.evidence.frames().iter().any(|(_, text)| {
-            may_claim(text) && is_other(text) && matcher.search(text) != Outcome::None
-        });
-        (!clash).then_some(text)
+/// A pattern for the end of a path in which escapes stand, `Error$LT$F$GT$::format`, as an author would write it:
+/// `Error.*::format::`. `None` where there are no escapes or they stand in its last name, where nothing would be left of
+/// its first one, and where it claims one of `others`, which are all frames of other functions with that last name.
+fn readable(part: &str, end: &str, others: &[&str]) -> Option<String> {
+    if !part.contains('$') || part.rsplit("::").next().is_some_and(|last| last.contains('$')) {
+        return None;
     }
+    let mut names: Vec<String> = Vec::new();
+    for name in part.split("::") {
+        let plain = name.split('$').next().unwrap_or_default().trim_end_matches('_');
+        names.push(match plain {
+            plain if plain.len() == name.len() => pattern::escaped(plain),
+            plain => format!("{}.*", pattern::escaped(plain)),
+        });
+    }
+    let text = format!("{}{end}", names.join("::"));
+    if text.starts_with(".*") {
+        return None;
+    }
+    let ast = pattern::parse(&text, pattern::Versions::ALL).ok()?;
+    let matcher = Matcher::new(&ast);
+    let clash = others.iter().any(|text| matcher.search(text) != Outcome::None);
+    (!clash).then_some(text)
 }
 
 /// The path that closures at the end of another one stand in.
