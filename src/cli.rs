@@ -144,6 +144,8 @@ pub enum SchemaName {
     Config,
     /// The report of `--format json`
     Report,
+    /// The answer of `reglint evidence --format json`
+    Evidence,
 }
 
 /// `reglint check`.

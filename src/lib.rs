@@ -108,6 +108,7 @@ fn execute(command: &Command, is_terminal: bool, out: &mut dyn Write) -> Result<
             SchemaName::Register => schema::REGISTER_SCHEMA.as_bytes(),
             SchemaName::Config => config::SCHEMA.as_bytes(),
             SchemaName::Report => output::REPORT_SCHEMA.as_bytes(),
+            SchemaName::Evidence => output::EVIDENCE_SCHEMA.as_bytes(),
         })),
         Command::GenerateShellCompletion { shell, .. } => {
             clean(out.write_all(&cli::completions(*shell)))

@@ -31,6 +31,9 @@ use crate::source::Sources;
 /// What the format `json` is described by.
 pub const REPORT_SCHEMA: &str = include_str!("../schema/report.schema.json");
 
+/// What `reglint evidence --format json` is described by.
+pub const EVIDENCE_SCHEMA: &str = include_str!("../schema/evidence.schema.json");
+
 /// The formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {

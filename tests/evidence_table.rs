@@ -40,6 +40,8 @@ fn the_table_is_that_of_the_users_script() {
     let mut rng = Rng::new(support::seed());
     let patterns =
         ["alloc", "alloc_buffer::", "^one", "put(?!_all)", "kv::", "run$", "Device::", "nowhere"];
+    let schema = serde_json::from_str(reglint::output::EVIDENCE_SCHEMA).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
     let mut compared = 0;
     for _ in 0..support::cases(24) {
         let mut traces: Vec<Vec<String>> = Vec::new();
@@ -72,6 +74,9 @@ fn the_table_is_that_of_the_users_script() {
         let out = Command::new(env!("CARGO_BIN_EXE_reglint")).args(&arguments).output().unwrap();
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
+        if let Err(error) = schema.validate(&answer) {
+            panic!("{error} at {}", error.instance_path());
+        }
         let question = json!({
             "traces": traces, "patterns": chosen, "tokens": tokens, "only_under": only_under,
         });

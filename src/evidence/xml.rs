@@ -447,7 +447,9 @@ fn next_attribute<'t>(rest: &mut &'t str) -> Option<(&'t str, &'t str)> {
 
 /// The value that is written like this, normalised as XML asks for.
 fn unescaped(value: &str) -> Result<Cow<'_, str>, Fault> {
-    if !value.bytes().any(|b| matches!(b, b'&' | b'\t' | b'\n' | b'\r')) {
+    // Without an early end it takes many bytes at once.
+    let is_plain = value.bytes().fold(true, |is_plain, b| is_plain & (b >= b' ') & (b != b'&'));
+    if is_plain {
         return Ok(Cow::Borrowed(value));
     }
     let attribute = Attribute { key: QName("name"), value: Cow::Borrowed(value) };
