@@ -448,8 +448,8 @@ fn next_attribute<'t>(rest: &mut &'t str) -> Option<(&'t str, &'t str)> {
 /// The value that is written like this, normalised as XML asks for.
 fn unescaped(value: &str) -> Result<Cow<'_, str>, Fault> {
     // Without an early end it takes many bytes at once.
-    let is_plain = value.bytes().fold(true, |is_plain, b| is_plain & (b >= b' ') & (b != b'&'));
-    if is_plain {
+    let special = value.bytes().fold(0, |sum, b| sum | u8::from(b < b' ') | u8::from(b == b'&'));
+    if special == 0 {
         return Ok(Cow::Borrowed(value));
     }
     let attribute = Attribute { key: QName("name"), value: Cow::Borrowed(value) };
