@@ -85,7 +85,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 pub use few::{Few, Member, Outline, few, is_plainly_outside};
-pub use index::{Crowd, Finding, Index, Pairs, Want, Wanted, crowds, pairs};
+pub use index::{Crowd, Finding, Index, Pairs, Source, Want, Wanted, crowds, pairs};
 
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;
