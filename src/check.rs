@@ -66,7 +66,7 @@ pub(crate) fn check(
     let mut report = if options.fix || options.diff {
         run.fix(&lint_options, out)?
     } else {
-        linter::lint(&run.sources, &lint_options)
+        linter::lint_last(&run.sources, &lint_options)
     };
     if let Some(file) = &baseline {
         run.keep_baseline(file, &mut report);

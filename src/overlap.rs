@@ -95,6 +95,7 @@ use landmark::Identifiers;
 use matcher::{Lead, Match, Matcher, Outcome};
 use program::{Program, Side};
 use search::Found;
+pub(crate) use texts::{GRAM, Gram, Grams, gram};
 
 /// How many characters of a landmark must be shared.
 const LANDMARK: u8 = 3;

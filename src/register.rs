@@ -169,7 +169,9 @@ impl<'d> Register<'d> {
         Self {
             family: string(top, "family"),
             hypotheses: array(top, "hypotheses").map_or_else(Vec::new, |hypotheses| {
-                hypotheses.elements().filter_map(Hypothesis::read).collect()
+                let mut list = Vec::with_capacity(hypotheses.len());
+                list.extend(hypotheses.elements().filter_map(Hypothesis::read));
+                list
             }),
         }
     }

@@ -12,7 +12,7 @@ use std::ops::Range;
 const NONE: u32 = u32::MAX;
 
 /// How many bytes are looked at before anything is searched for.
-const GRAM: usize = 8;
+pub(crate) const GRAM: usize = 8;
 
 /// The list.
 #[derive(Debug)]
@@ -28,42 +28,46 @@ pub(crate) struct Texts<'t> {
     stubs: Grams,
 }
 
+/// Up to eight bytes as a number, and how many.
+pub(crate) type Gram = (u64, u8);
+
 /// A set of short byte strings that may say yes of one that is not in it, seldom.
-#[derive(Debug)]
-struct Grams {
+#[derive(Debug, Default)]
+pub(crate) struct Grams {
     bits: Vec<u64>,
     shift: u32,
 }
 
 impl Grams {
     /// Room for so many.
-    fn with_capacity(count: usize) -> Self {
+    pub(crate) fn with_capacity(count: usize) -> Self {
         // Sixteen bits for each, so that one in sixteen that is not there is taken for one that is.
         let bits = (count.max(4) * 16).next_power_of_two().min(1 << 30);
         Self { bits: vec![0; bits / 64], shift: 64 - bits.trailing_zeros() }
     }
 
-    fn place(&self, gram: (u64, u8)) -> (usize, u64) {
+    fn place(&self, gram: Gram) -> (usize, u64) {
         let hash = (gram.0 ^ (u64::from(gram.1) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let bit = (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift;
         ((bit >> 6) as usize, 1 << (bit & 63))
     }
 
-    fn add(&mut self, gram: (u64, u8)) {
+    pub(crate) fn add(&mut self, gram: Gram) {
         let (word, bit) = self.place(gram);
         if let Some(word) = self.bits.get_mut(word) {
             *word |= bit;
         }
     }
 
-    fn may_have(&self, gram: (u64, u8)) -> bool {
+    /// Whether it is there; never wrong where it says no.
+    pub(crate) fn may_have(&self, gram: Gram) -> bool {
         let (word, bit) = self.place(gram);
         self.bits.get(word).is_some_and(|word| word & bit != 0)
     }
 }
 
 /// The first `size` bytes as a number, of at most eight.
-fn gram(text: &[u8], size: usize) -> (u64, u8) {
+pub(crate) fn gram(text: &[u8], size: usize) -> Gram {
     let whole = text.first_chunk::<GRAM>().map(|bytes| u64::from_le_bytes(*bytes));
     let bytes = whole.unwrap_or_else(|| {
         text.iter().take(GRAM).rev().fold(0, |sum, &byte| (sum << 8) | u64::from(byte))
