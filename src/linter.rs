@@ -2,6 +2,8 @@
 //!
 //! Uses everything below it; knows no file system, no command line and no output.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 use crate::diagnostic::Diagnostic;
@@ -65,25 +67,28 @@ pub fn lint_last(sources: &Sources, options: &Options<'_>) -> Report {
 fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     let list: Vec<_> = sources.iter().collect();
     let spread = Spread::of(sources);
-    let documents: Vec<Document<'_>> = spread.map(&list, |(_, source)| parse(source));
-
-    let pairs: Vec<_> = list.iter().zip(&documents).collect();
-    let entries: Vec<Option<Entry<'_>>> = spread.map(&pairs, |&(&(file, source), document)| {
-        is_checked(source, document).then(|| {
-            let violations = violations(source, document, options.schema);
-            let mut register = Register::read(document);
-            if !source.encoding_faults().is_empty() || !document.errors().is_empty() {
-                register.forget(|span| source.is_damaged(span));
-            }
-            let family = family(file, source, document, &register, options);
-            Entry::new(file, source, document, violations, register, family)
-        })
-    });
+    // One after the other for each file, while what was read of it is at hand.
+    let documents: Vec<OnceLock<Document<'_>>> = list.iter().map(|_| OnceLock::new()).collect();
+    let documents_of: Vec<_> = list.iter().zip(&documents).collect();
+    let entries: Vec<Option<Entry<'_>>> =
+        spread.map(&documents_of, |&(&(file, source), document)| {
+            let document = document.get_or_init(|| parse(source));
+            is_checked(source, document).then(|| {
+                let violations = violations(source, document, options.schema);
+                let mut register = Register::read(document);
+                if !source.encoding_faults().is_empty() || !document.errors().is_empty() {
+                    register.forget(|span| source.is_damaged(span));
+                }
+                let family = family(file, source, document, &register, options);
+                Entry::new(file, source, document, violations, register, family)
+            })
+        });
+    let read = |file: FileId| documents.get(file.index()).and_then(OnceLock::get);
     // What was passed over because it does not parse may be of a family that links lead to.
     let mut unread = options.unread.to_vec();
-    for (&&(file, source), entry) in pairs.iter().map(|(pair, _)| pair).zip(&entries) {
-        if entry.is_none() && (!source.is_text() || !documents[file.index()].errors().is_empty()) {
-            let document = &documents[file.index()];
+    for (&(file, source), entry) in list.iter().zip(&entries) {
+        let Some(document) = read(file) else { continue };
+        if entry.is_none() && (!source.is_text() || !document.errors().is_empty()) {
             let register =
                 Register { family: Register::read(document).family, ..Register::default() };
             unread.extend(family(file, source, document, &register, options).map(str::to_owned));
@@ -122,9 +127,9 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
             baseline.apply(&workspace, sources, &mut diagnostics, |rule| options.levels.runs(rule)),
         );
     }
-    let sealed = list.iter().zip(&documents);
-    let sealed = sealed.filter(|((_, source), document)| is_sealed(source, document));
-    let sealed = sealed.map(|((file, _), _)| *file).collect();
+    let is_sealed = |source, file| read(file).is_some_and(|document| is_sealed(source, document));
+    let sealed = list.iter().filter(|(file, source)| is_sealed(source, *file));
+    let sealed = sealed.map(|(file, _)| *file).collect();
     let report = Report::new(diagnostics, options.levels, count(&workspace), sealed);
     if leave {
         std::mem::forget(workspace);

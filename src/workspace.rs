@@ -277,7 +277,7 @@ impl<'d> Patterns<'d> {
         let mut numbers: AHashMap<&str, PatternId> = AHashMap::with_capacity(slots);
         let mut list = Vec::with_capacity(slots);
         for slot in entries.iter_mut().flat_map(|entry| entry.register.slots_mut()) {
-            let text = slot.text.value();
+            let text = slot.value;
             slot.pattern = *numbers.entry(text).or_insert_with(|| {
                 list.push(text);
                 PatternId(list.len() as u32 - 1)

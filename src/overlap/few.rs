@@ -72,24 +72,23 @@ pub fn few(
 ) -> Few {
     let work = Work { compile, steps: Cell::new(STEPS) };
     let shaped: Vec<Shaped<'_>> = members.iter().map(|&member| Shaped::new(member)).collect();
+    let glances: Vec<Glance> = shaped.iter().map(Shaped::glance).collect();
     let mut found = Few::default();
-    for (b, second) in shaped.iter().enumerate() {
-        for (a, first) in shaped.iter().enumerate().take(b) {
+    for (b, (second, glance)) in shaped.iter().zip(&glances).enumerate() {
+        for (a, (first, other)) in shaped.iter().zip(&glances).enumerate().take(b) {
+            // Of most pairs this is all that is looked at.
+            if !glance.may_meet(other) {
+                continue;
+            }
             if let (Shaped::Text(x), Shaped::Text(y)) = (first, second) {
-                // Of most pairs this is all that is looked at.
-                let may_contain = x.may_contain(y) || y.may_contain(x);
-                let may_lie = x.may_end_in(y) || y.may_end_in(x);
-                if !(may_contain || may_lie) {
-                    continue;
-                }
                 let wanted = wanted(a, b);
                 if wanted == Wanted::Nothing {
                     continue;
                 }
                 let (x, y) = (x.text, y.text);
+                let may_contain = glance.may_contain(other) || other.may_contain(glance);
                 let inside = may_contain && (x.contains(y) || y.contains(x));
-                let lies = may_lie && wanted == Wanted::Relation;
-                if inside || (lies && (laid(x, y) || laid(y, x))) {
+                if inside || (wanted == Wanted::Relation && (laid(x, y) || laid(y, x))) {
                     let relation = if x == y {
                         Relation { kind: Kind::Equal, witness: None }
                     } else {
@@ -117,54 +116,77 @@ pub fn few(
     found
 }
 
-/// A text with what tells at a glance that it has nothing to do with most others.
-#[derive(Debug)]
-struct Shape<'a> {
-    text: &'a str,
-    /// Its pairs of bytes, hashed: those of a part of it are a subset.
-    pairs: [u64; 4],
-    /// The first of them; `None` where it has one byte or none.
-    opening: Option<u8>,
-    /// Those behind the first byte.
-    inner: [u64; 4],
+/// What tells at a glance that two texts have nothing to do with each other.
+#[derive(Debug, Clone, Copy)]
+struct Glance {
+    /// The pairs of bytes of the text, hashed: those of a part of it are a subset.
+    pairs: u64,
+    /// The first byte, and the last one if that is another place: nothing is equal to what is not there.
+    ends: (u16, u16),
+    /// The hash of the first pair; [`Glance::NO_PAIR`] where there is none.
+    opening: u16,
+    /// The pairs behind the first byte, hashed to more places; the fifth word is for what is not there.
+    inner: [u64; 5],
 }
 
-impl<'a> Shape<'a> {
-    fn new(text: &'a str) -> Self {
-        let mut inner = [0; 4];
-        let mut opening = None;
-        let mut previous = None;
-        for &byte in text.as_bytes() {
-            if let Some(previous) = previous.replace(byte) {
-                let hash =
-                    u32::from(previous).wrapping_mul(31) ^ u32::from(byte).wrapping_mul(0x9E37);
-                let bit = (hash.wrapping_mul(0x9E37_79B9) >> 24) as u8;
-                if opening.is_none() {
-                    opening = Some(bit);
-                } else {
-                    inner[usize::from(bit >> 6)] |= 1 << (bit & 63);
-                }
-            }
+impl Glance {
+    const NO_PAIR: u16 = 256;
+
+    /// Of something that is more than text: it may have to do with everything.
+    const OTHER: Self =
+        Self { pairs: u64::MAX, ends: (512, 513), opening: Self::NO_PAIR, inner: [0; 5] };
+
+    fn new(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let hash = |pair: &[u8]| {
+            let pair = u16::from_le_bytes([pair[0], pair[1]]);
+            pair.wrapping_mul(0x9E37) >> 8
+        };
+        let opening = bytes.get(..2).map_or(Self::NO_PAIR, hash);
+        let mut inner = [0; 5];
+        for pair in bytes.get(1..).unwrap_or_default().windows(2) {
+            let bit = hash(pair);
+            inner[usize::from(bit >> 6)] |= 1u64 << (bit & 63);
         }
-        let mut pairs = inner;
-        if let Some(bit) = opening {
-            pairs[usize::from(bit >> 6)] |= 1 << (bit & 63);
+        let mut pairs = inner[0] | inner[1] | inner[2] | inner[3];
+        if opening != Self::NO_PAIR {
+            pairs |= 1 << (opening & 63);
         }
-        Self { text, pairs, opening, inner }
+        let first = bytes.first().map_or(256, |&byte| u16::from(byte));
+        let last = bytes.last().filter(|_| bytes.len() > 1).map_or(257, |&byte| u16::from(byte));
+        Self { pairs, ends: (first, last), opening, inner }
     }
 
     /// Whether the other may be a part of it; never wrong where it says no.
     fn may_contain(&self, part: &Self) -> bool {
-        self.pairs.iter().zip(part.pairs).all(|(own, part)| part & !own == 0)
+        part.pairs & !self.pairs == 0
     }
 
     /// Whether the other may begin somewhere behind the first byte of it; never wrong where it says no.
     fn may_end_in(&self, other: &Self) -> bool {
-        let (own, other_bytes) = (self.text.as_bytes(), other.text.as_bytes());
-        own.len() > 1 && own.last() == other_bytes.first()
-            || other
-                .opening
-                .is_some_and(|bit| self.inner[usize::from(bit >> 6)] >> (bit & 63) & 1 == 1)
+        let word = self.inner[usize::from(other.opening >> 6)];
+        (self.ends.1 == other.ends.0) | (word >> (other.opening & 63) & 1 == 1)
+    }
+
+    /// Whether two texts may have to do with each other.
+    fn may_meet(&self, other: &Self) -> bool {
+        self.may_contain(other)
+            | other.may_contain(self)
+            | self.may_end_in(other)
+            | other.may_end_in(self)
+    }
+}
+
+/// A text with what tells at a glance that it has nothing to do with most others.
+#[derive(Debug)]
+struct Shape<'a> {
+    text: &'a str,
+    glance: Glance,
+}
+
+impl<'a> Shape<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, glance: Glance::new(text) }
     }
 }
 
@@ -189,6 +211,13 @@ impl<'a> Shaped<'a> {
         }
     }
 
+    fn glance(&self) -> Glance {
+        match self {
+            Self::Text(shape) => shape.glance,
+            Self::Other(..) => Glance::OTHER,
+        }
+    }
+
     /// See [`Member::candidate`].
     fn candidate(&self) -> Option<(&'a str, bool)> {
         match self {
@@ -199,7 +228,9 @@ impl<'a> Shaped<'a> {
 
     /// Whether it may claim a frame: whether what it spells out is there.
     fn may_claim(&self, frame: &Shape<'_>) -> bool {
-        let is_there = |run: &Shape<'_>| frame.may_contain(run) && frame.text.contains(run.text);
+        let is_there = |run: &Shape<'_>| {
+            frame.glance.may_contain(&run.glance) && frame.text.contains(run.text)
+        };
         match self {
             Self::Text(text) => is_there(text),
             Self::Other(_, Some(branches)) => {
@@ -328,7 +359,7 @@ fn touch(first: &Shape<'_>, second: &Shape<'_>) -> bool {
     // From the start on, one begins with the other; from another place on, the second begins there.
     if !first.text.starts_with(second.text)
         && !second.text.starts_with(first.text)
-        && !first.may_end_in(second)
+        && !first.glance.may_end_in(&second.glance)
         && second.text.len() > 1
     {
         return false;

@@ -35,6 +35,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -79,6 +80,9 @@ const WAVES: [usize; 2] = [16_384, 512];
 
 /// How much more than an even share of what is left a pair may visit: most need less.
 const UNEVEN: usize = 8;
+
+/// From how many runs on another thread is worth its start.
+const RUNS_PER_THREAD: u32 = 4_096;
 
 /// How many pairs a thread takes at a time: few, because one may cost as much as a thousand others.
 const PART: usize = 256;
@@ -416,8 +420,13 @@ impl<'a> Index<'a> {
                 Some(own)
             })
             .collect();
-        self.inclusions(&texts, &mut candidates);
-        self.overlaps(&texts, &owners, &mut candidates);
+        let places = self.places(&texts);
+        if self.is_plain() {
+            self.plain_inclusions(&texts, &owners, &places, &mut candidates);
+        } else {
+            self.inclusions(&texts, &mut candidates);
+        }
+        self.overlaps(&texts, &owners, &places, &mut candidates);
         self.unwritten(&mut candidates);
         candidates.tidy();
         candidates.pairs.retain(|&(a, b)| wanted(a as usize, b as usize) != Wanted::Nothing);
@@ -577,22 +586,11 @@ impl<'a> Index<'a> {
         }
         literals.sort_unstable();
         literals.dedup();
-        let lists: Vec<Vec<u32>>;
-        let (numbers, texts);
-        if literals.len() == runs.len() && literals.iter().all(|(_, b)| self.plain(*b).is_some()) {
-            // All is plain: each text is a run, and the one of one pattern.
-            lists = literals.iter().map(|&(_, b)| vec![b]).collect();
-            texts = None;
-        } else {
-            let same = || literals.chunk_by(|(a, _), (b, _)| a == b);
-            numbers = Texts::sorted(same().filter_map(|same| Some(&*same.first()?.0)).collect());
-            let is_text =
-                |same: &&[(Cow<'_, str>, u32)]| same.iter().all(|(text, _)| !text.is_empty());
-            lists =
-                same().filter(is_text).map(|same| same.iter().map(|&(_, b)| b).collect()).collect();
-            texts = Some(&numbers);
-        }
-        let literals = texts.unwrap_or(runs);
+        literals.retain(|(text, _)| !text.is_empty());
+        let same = || literals.chunk_by(|(a, _), (b, _)| a == b);
+        let lists: Vec<Vec<u32>> =
+            same().map(|same| same.iter().map(|&(_, b)| b).collect()).collect();
+        let literals = Texts::sorted(same().filter_map(|same| Some(&*same.first()?.0)).collect());
         let mut hits = Vec::new();
         let mut claimed = vec![0u32; self.entries.len()];
         // With none left every hit is a candidate.
@@ -617,10 +615,6 @@ impl<'a> Index<'a> {
             }
             hits.sort_unstable();
             hits.dedup();
-            // Most claim no other's sample.
-            if hits == [a] && claimed.get(a as usize).is_some_and(|&claimed| claimed < MANY) {
-                continue;
-            }
             let chars: Vec<char> = sample.chars().collect();
             for &b in &hits {
                 let Some(claimed) = claimed.get_mut(b as usize) else { continue };
@@ -640,11 +634,104 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// How many places of all samples each run begins at; nothing where nobody asks.
-    fn frequency(&self, runs: &Texts<'_>) -> Vec<u32> {
-        if self.live.iter().all(|&at| self.plain(at).is_some()) {
-            return Vec::new();
+    /// Whether all patterns are nothing but text.
+    fn is_plain(&self) -> bool {
+        self.live.iter().all(|&at| self.plain(at).is_some())
+    }
+
+    /// The places in the runs, by run and offset, at which another run may begin or be begun; the first
+    /// place of each.
+    fn places(&self, texts: &Texts<'_>) -> Vec<(u32, u32)> {
+        let scan = |runs: Range<u32>| {
+            let mut found = Vec::with_capacity(runs.len());
+            for run in runs {
+                let text = texts.get(run);
+                found.push((run, 0));
+                let places = text.char_indices().skip(1).map(|(at, _)| at);
+                let places = places.filter(|&at| texts.may_meet(&text[at..]));
+                found.extend(places.map(|at| (run, at as u32)));
+            }
+            found
+        };
+        let count = texts.len() as u32;
+        let threads = (self.threads as u32).min(count / RUNS_PER_THREAD);
+        if threads <= 1 {
+            return scan(0..count);
         }
+        let part = count.div_ceil(threads);
+        std::thread::scope(|scope| {
+            let scan = &scan;
+            let others: Vec<_> = (1..threads)
+                .map(|number| (number * part).min(count)..((number + 1) * part).min(count))
+                .map(|runs| scope.spawn(move || scan(runs)))
+                .collect();
+            let mut all = scan(0..part);
+            for other in others {
+                match other.join() {
+                    Ok(found) => all.extend(found),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        })
+    }
+
+    /// [`Index::inclusions`] where all patterns are nothing but text: each is one run, its own sample and
+    /// its own literal.
+    fn plain_inclusions(
+        &self,
+        runs: &Texts<'_>,
+        owners: &[&[Owner]],
+        places: &[(u32, u32)],
+        candidates: &mut Candidates,
+    ) {
+        let owner = |run: u32| owners.get(run as usize)?.first().map(|owner| owner.pattern);
+        // By pattern: its run.
+        let mut run_of = vec![0u32; self.entries.len()];
+        for run in 0..runs.len() as u32 {
+            if let Some(own) = owner(run).and_then(|at| run_of.get_mut(at as usize)) {
+                *own = run;
+            }
+        }
+        // By run: where its places begin.
+        let mut starts: Vec<usize> = Vec::with_capacity(runs.len() + 1);
+        starts.extend(places.iter().enumerate().filter(|(_, (_, at))| *at == 0).map(|(n, _)| n));
+        starts.push(places.len());
+        let mut claimed = vec![0u32; self.entries.len()];
+        let mut hits: Vec<u32> = Vec::new();
+        for &a in &self.live {
+            let Some(&run) = run_of.get(a as usize) else { continue };
+            let Some(&[start, end]) = starts.get(run as usize..).and_then(<[usize]>::first_chunk)
+            else {
+                continue;
+            };
+            let text = runs.get(run);
+            hits.clear();
+            let mut hit = |run: u32| {
+                if candidates.pay(1) {
+                    hits.extend(owner(run));
+                }
+            };
+            runs.prefixes_of(run).for_each(&mut hit);
+            for &(_, at) in places.get(start + 1..end).unwrap_or_default() {
+                runs.prefixes(&text[at as usize..]).for_each(&mut hit);
+            }
+            hits.sort_unstable();
+            hits.dedup();
+            for &b in &hits {
+                let Some(claimed) = claimed.get_mut(b as usize) else { continue };
+                if *claimed >= MANY {
+                    candidates.count(b, 1);
+                } else if b != a {
+                    *claimed += 1;
+                    candidates.add(a, b);
+                }
+            }
+        }
+    }
+
+    /// How many places of all samples each run begins at.
+    fn frequency(&self, runs: &Texts<'_>) -> Vec<u32> {
         let mut frequency = vec![0u32; runs.len()];
         for &a in &self.live {
             let Some(sample) = self.sample(a) else { continue };
@@ -660,7 +747,13 @@ impl<'a> Index<'a> {
     }
 
     /// Pairs that may share a landmark or a piece, of those that are written out.
-    fn overlaps(&self, texts: &Texts<'_>, owners: &[&[Owner]], candidates: &mut Candidates) {
+    fn overlaps(
+        &self,
+        texts: &Texts<'_>,
+        owners: &[&[Owner]],
+        places: &[(u32, u32)],
+        candidates: &mut Candidates,
+    ) {
         let of = |run: u32| owners.get(run as usize).copied().unwrap_or_default();
         // How many owners the runs before each have, so that those of a range can be counted.
         let mut before_each = vec![0usize; owners.len() + 1];
@@ -669,21 +762,21 @@ impl<'a> Index<'a> {
         }
         let mut wide = Vec::new();
         let mut total = 0usize;
-        for a in 0..texts.len() as u32 {
-            let text = texts.get(a);
-            let mut before = None;
-            for (at, c) in text.char_indices() {
-                let rest = &text[at..];
-                for b in texts.prefixes(rest) {
-                    self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
-                }
+        for &(a, at) in places {
+            let (text, at) = (texts.get(a), at as usize);
+            let rest = &text[at..];
+            let before = text[..at].chars().next_back();
+            let mut look = |b| self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
+            if at == 0 {
+                texts.prefixes_of(a).for_each(&mut look);
                 // What begins with the whole run contains it, and is found from there.
-                let all = if at > 0 { texts.extensions(rest) } else { 0..0 };
-                if !all.is_empty() && qualifies(rest, before, None, true, true) {
-                    total = total.saturating_add(all.len());
-                    wide.push((a, at, before, all));
-                }
-                before = Some(c);
+                continue;
+            }
+            texts.prefixes(rest).for_each(&mut look);
+            let all = texts.extensions(rest);
+            if !all.is_empty() && qualifies(rest, before, None, true, true) {
+                total = total.saturating_add(all.len());
+                wide.push((a, at, before, all));
             }
         }
         let few = total <= FREE + 4 * self.live.len();

@@ -41,14 +41,14 @@ pub(crate) struct Grams {
 impl Grams {
     /// Room for so many.
     pub(crate) fn with_capacity(count: usize) -> Self {
-        // Sixteen bits for each, so that one in sixteen that is not there is taken for one that is.
-        let bits = (count.max(4) * 16).next_power_of_two().min(1 << 30);
+        // Of those that are not there one in thirty or less is taken for one that is.
+        let bits = (count.max(4).saturating_mul(32)).min(1 << 29).next_power_of_two();
         Self { bits: vec![0; bits / 64], shift: 64 - bits.trailing_zeros() }
     }
 
     fn place(&self, gram: Gram) -> (usize, u64) {
-        let hash = (gram.0 ^ (u64::from(gram.1) << 56)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let bit = (hash ^ (hash >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift;
+        // Multiplication leaves the good bits at the top.
+        let bit = (gram.0 ^ u64::from(gram.1)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift;
         ((bit >> 6) as usize, 1 << (bit & 63))
     }
 
@@ -84,7 +84,7 @@ impl<'t> Texts<'t> {
         let mut parents = Vec::with_capacity(texts.len());
         let mut open: Vec<u32> = Vec::new();
         let mut beginnings = Grams::with_capacity(texts.len());
-        let mut stubs = Grams::with_capacity(texts.len().saturating_mul(4));
+        let mut stubs = Grams::with_capacity(texts.len());
         let mut lengths = 0;
         let mut before = "";
         for (at, &text) in texts.iter().enumerate() {
@@ -134,6 +134,28 @@ impl<'t> Texts<'t> {
         false
     }
 
+    /// Whether some text may begin with `text`; never wrong where it says no.
+    fn may_go_on(&self, text: &[u8]) -> bool {
+        match text.len() {
+            0 => true,
+            size if size < GRAM => self.stubs.may_have(gram(text, size)),
+            _ => self.beginnings.may_have(gram(text, GRAM)),
+        }
+    }
+
+    /// Whether there may be something in [`Texts::prefixes`] or in [`Texts::extensions`]; never wrong
+    /// where it says no.
+    pub(crate) fn may_meet(&self, text: &str) -> bool {
+        let text = text.as_bytes();
+        self.may_begin(text) || self.may_go_on(text)
+    }
+
+    /// The texts that one of them begins with, itself included, the longest first.
+    pub(crate) fn prefixes_of(&self, number: u32) -> impl Iterator<Item = u32> {
+        let known = |at: u32| (at != NONE).then_some(at);
+        std::iter::successors(known(number), move |&at| known(self.parent(at)))
+    }
+
     /// The texts that `text` begins with, itself included, the longest first.
     pub(crate) fn prefixes<'a>(&'a self, text: &'a str) -> impl Iterator<Item = u32> + 'a {
         let mut at = if self.may_begin(text.as_bytes()) {
@@ -145,14 +167,7 @@ impl<'t> Texts<'t> {
         while at != NONE && !text.starts_with(self.get(at)) {
             at = self.parent(at);
         }
-        std::iter::from_fn(move || {
-            let now = at;
-            if now == NONE {
-                return None;
-            }
-            at = self.parent(now);
-            Some(now)
-        })
+        self.prefixes_of(at)
     }
 
     fn parent(&self, at: u32) -> u32 {
@@ -161,13 +176,7 @@ impl<'t> Texts<'t> {
 
     /// The texts that begin with `text`, itself included.
     pub(crate) fn extensions(&self, text: &str) -> Range<u32> {
-        let bytes = text.as_bytes();
-        let may_be = match bytes.len() {
-            0 => true,
-            size if size < GRAM => self.stubs.may_have(gram(bytes, size)),
-            _ => self.beginnings.may_have(gram(bytes, GRAM)),
-        };
-        if !may_be {
+        if !self.may_go_on(text.as_bytes()) {
             return 0..0;
         }
         let start = self.all.partition_point(|other| *other < text);
