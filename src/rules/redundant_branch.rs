@@ -101,7 +101,9 @@ fn collect<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
         found.push(node);
     }
     for child in children(node) {
-        collect(child, found);
+        if !matches!(child.kind, NodeKind::Literal(..)) {
+            collect(child, found);
+        }
     }
 }
 
