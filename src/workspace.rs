@@ -339,7 +339,8 @@ impl<'d> Patterns<'d> {
 /// Whether `text` may have a control character; never wrong where it says no.
 fn may_have_control(text: &str) -> bool {
     // Without a way out in between, many bytes are looked at in one step.
-    text.bytes().fold(false, |found, byte| found | (byte < 0x20) | (byte == 0x7f) | (byte == 0xc2))
+    let marks = |byte: u8| u8::from(byte < 0x20) | u8::from(byte == 0x7f) | u8::from(byte == 0xc2);
+    text.bytes().fold(0, |found, byte| found | marks(byte)) != 0
 }
 
 /// Whether `text` has a control character.

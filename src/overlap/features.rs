@@ -183,7 +183,9 @@ fn expand(node: &Node, depth: usize) -> Option<Vec<Branch>> {
                     NodeKind::Literal(c, flags)
                         if depth < MAX_DEPTH && !flags.has(Flags::IGNORE_CASE) =>
                     {
-                        all.iter_mut().for_each(|branch| push(branch, *c));
+                        for branch in &mut all {
+                            push(branch, *c);
+                        }
                     }
                     _ => all = join(all, &expand(part, depth + 1)?)?,
                 }

@@ -165,7 +165,7 @@ impl Glance {
     /// Whether the other may begin somewhere behind the first byte of it; never wrong where it says no.
     fn may_end_in(&self, other: &Self) -> bool {
         let word = self.inner[usize::from(other.opening >> 6)];
-        (self.ends.1 == other.ends.0) | (word >> (other.opening & 63) & 1 == 1)
+        self.ends.1 == other.ends.0 || word >> (other.opening & 63) & 1 == 1
     }
 
     /// Whether two texts may have to do with each other.

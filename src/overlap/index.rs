@@ -561,7 +561,7 @@ impl<'a> Index<'a> {
                 }
             }
         }
-        runs.sort_by(|(a, _), (b, _)| a.cmp(b));
+        runs.sort_by_key(|&(text, _)| text);
         runs
     }
 

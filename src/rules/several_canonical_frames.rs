@@ -120,7 +120,9 @@ fn ways(node: &Node, depth: usize) -> Option<Vec<Way>> {
                 if let NodeKind::Literal(c, _) = &part.kind
                     && depth < DEEPEST
                 {
-                    all.iter_mut().for_each(|way| way.push(*c));
+                    for way in &mut all {
+                        way.push(*c);
+                    }
                     continue;
                 }
                 let tails = ways(part, depth + 1)?;

@@ -136,7 +136,9 @@ impl Uses {
                 .flat_map(|(first, rest)| first.into_iter().chain(rest))
                 .collect();
         all.sort_unstable();
-        all.into_iter().for_each(|hypothesis| self.push(hypothesis));
+        for hypothesis in all {
+            self.push(hypothesis);
+        }
     }
 }
 
