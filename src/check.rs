@@ -71,7 +71,7 @@ pub(crate) fn check(
     let mut report = if options.fix || options.diff {
         run.fix(&lint_options, out)?
     } else {
-        linter::lint(&run.sources, &lint_options)
+        linter::lint_last(&run.sources, &lint_options)
     };
     if report.uncovered > 0 {
         let what = match report.uncovered {

@@ -21,6 +21,9 @@ use crate::span::FileId;
 /// The path that standard input is shown as where none was given for it.
 const STDIN: &str = "<stdin>";
 
+/// So many files are looked at before a second thread pays off.
+const WORTH_A_THREAD: usize = 16;
+
 /// What to read.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -55,10 +58,16 @@ pub fn read(request: &Request<'_>) -> Input {
     if request.paths.is_empty() {
         list_configured(request, &mut list);
     }
-    for path in request.paths {
+    let is_dir = |path: &PathBuf| path.is_dir();
+    let folders: Vec<bool> = if request.paths.len() < WORTH_A_THREAD {
+        request.paths.iter().map(is_dir).collect()
+    } else {
+        request.paths.par_iter().map(is_dir).collect()
+    };
+    for (path, is_dir) in request.paths.iter().zip(folders) {
         if path.as_os_str() == "-" {
             list.stdin = true;
-        } else if path.is_dir() {
+        } else if is_dir {
             list_folder(request, path, &mut list);
         } else if !(request.force_exclude && request.excludes(path)) {
             list.files.push(Wanted { path: path.clone(), role: Role::Named });
@@ -260,9 +269,6 @@ fn list_siblings(request: &Request<'_>, list: &mut Listing) {
 
 /// Reads the files, each once whatever names it has, and standard input.
 fn load(request: &Request<'_>, list: Listing) -> Input {
-    /// So many files are read before a second thread pays off.
-    const WORTH_A_THREAD: usize = 16;
-
     // By their bytes: a path hashes itself part by part.
     let mut seen: AHashSet<OsString> = AHashSet::with_capacity(list.files.len());
     let stdin = list.stdin.then(|| {

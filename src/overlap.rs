@@ -85,7 +85,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 pub use few::{Few, Member, Outline, few, is_plainly_outside};
-pub use index::{Crowd, Finding, Index, Pairs, Want, Wanted, crowds, pairs};
+pub use index::{Crowd, Finding, Index, Pairs, Source, Want, Wanted, crowds, pairs};
 
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;
@@ -95,6 +95,7 @@ use landmark::Identifiers;
 use matcher::{Lead, Match, Matcher, Outcome};
 use program::{Program, Side};
 use search::Found;
+pub(crate) use texts::{GRAM, Gram, Grams, gram};
 
 /// How many characters of a landmark must be shared.
 const LANDMARK: u8 = 3;

@@ -127,7 +127,7 @@ pub fn claims(sources: &Sources, frame: &str, consumer: Consumer) -> Claims {
                         span: slot.text.span(),
                         hypothesis: hypothesis.id().map(str::to_owned),
                         subcomponent,
-                        pattern: slot.text.value().to_owned(),
+                        pattern: slot.value.to_owned(),
                         matched: (start, end),
                     }),
                 }

@@ -152,6 +152,8 @@ impl fmt::Display for Date {
 pub struct Slot<'d> {
     /// The JSON string; its map leads from the pattern's offsets to the file's.
     pub text: Str<'d>,
+    /// Its value, the pattern's text.
+    pub value: &'d str,
     /// The pattern, shared by all slots of the same text.
     pub pattern: PatternId,
 }
@@ -169,7 +171,9 @@ impl<'d> Register<'d> {
         Self {
             family: string(top, "family"),
             hypotheses: array(top, "hypotheses").map_or_else(Vec::new, |hypotheses| {
-                hypotheses.elements().filter_map(Hypothesis::read).collect()
+                let mut list = Vec::with_capacity(hypotheses.len());
+                list.extend(hypotheses.elements().filter_map(Hypothesis::read));
+                list
             }),
         }
     }
@@ -212,7 +216,8 @@ impl<'d> Register<'d> {
 impl<'d> Hypothesis<'d> {
     fn read(value: Value<'d>) -> Option<Self> {
         let object = value.as_object()?;
-        let slot = |text| Slot { text, pattern: PatternId::default() };
+        let slot =
+            |text: Str<'d>| Slot { text, value: text.value(), pattern: PatternId::default() };
         let mut hypothesis = Self {
             span: value.span(),
             object,

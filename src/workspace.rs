@@ -11,6 +11,7 @@ mod families;
 use std::sync::OnceLock;
 
 use ahash::AHashMap;
+use rayon::prelude::*;
 
 mod measured;
 mod relations;
@@ -24,7 +25,7 @@ pub use relations::{Lie, Places, Relations};
 use crate::evidence::{Evidence, Sets};
 use crate::json::{Document, Str};
 use crate::overlap::matcher::Outcome;
-use crate::overlap::{Budget, Compiled, Member, Outline, is_plainly_outside};
+use crate::overlap::{self, Budget, Compiled, Member, Outline, is_plainly_outside};
 use crate::pattern::ast::Ast;
 use crate::pattern::{Consumer, Pattern, plain_in_rust};
 use crate::register::{Date, Hypothesis, PatternId, Register};
@@ -262,10 +263,19 @@ impl<'d> Workspace<'d> {
         }
     }
 
+    /// A pattern for a look at many; `None` where it has no [`tree`](Patterns::tree).
+    fn source(&self, id: PatternId) -> Option<overlap::Source<'_>> {
+        let pattern = self.patterns.get(id);
+        if pattern.is_literal() && !pattern.text().is_empty() && !has_control(pattern.text()) {
+            return Some(overlap::Source::Text(pattern));
+        }
+        self.patterns.tree(id).map(overlap::Source::Tree)
+    }
+
     /// A pattern for a look at a few of them; `None` where it has no [`tree`](Patterns::tree).
     fn member(&self, id: PatternId) -> Option<Member<'_>> {
         let pattern = self.patterns.get(id);
-        if pattern.is_literal() && !pattern.text().chars().any(char::is_control) {
+        if pattern.is_literal() && !has_control(pattern.text()) {
             return Some(Member::Text(pattern.text()));
         }
         let look = || Some(Box::new(Outline::new(self.patterns.tree(id)?)));
@@ -285,6 +295,9 @@ pub struct Patterns<'d> {
     unusual: OnceLock<Vec<PatternId>>,
 }
 
+/// From how many patterns on other threads are worth their start.
+const MANY: usize = 4096;
+
 impl<'d> Patterns<'d> {
     /// Numbers the distinct texts in the order of their first place and gives each slot its number.
     pub fn intern(entries: &mut [Entry<'d>], consumer: Consumer) -> Self {
@@ -292,12 +305,18 @@ impl<'d> Patterns<'d> {
         let mut numbers: AHashMap<&str, PatternId> = AHashMap::with_capacity(slots);
         let mut list = Vec::with_capacity(slots);
         for slot in entries.iter_mut().flat_map(|entry| entry.register.slots_mut()) {
-            let text = slot.text.value();
+            let text = slot.value;
             slot.pattern = *numbers.entry(text).or_insert_with(|| {
-                list.push(Pattern::new(text, consumer));
+                list.push(text);
                 PatternId(list.len() as u32 - 1)
             });
         }
+        let make = |text: &&'d str| Pattern::new(text, consumer);
+        let list = if list.len() < MANY {
+            list.iter().map(make).collect()
+        } else {
+            list.par_iter().map(make).collect()
+        };
         Self { list, consumer, unusual: OnceLock::new() }
     }
 
@@ -373,5 +392,12 @@ pub fn file_stem(path: &str) -> &str {
 
 /// Whether `text` may have a control character; never wrong where it says no.
 fn may_have_control(text: &str) -> bool {
-    text.bytes().any(|byte| byte < 0x20 || byte == 0x7f || byte == 0xc2)
+    // Without a way out in between, many bytes are looked at in one step.
+    let marks = |byte: u8| u8::from(byte < 0x20) | u8::from(byte == 0x7f) | u8::from(byte == 0xc2);
+    text.bytes().fold(0, |found, byte| found | marks(byte)) != 0
+}
+
+/// Whether `text` has a control character.
+fn has_control(text: &str) -> bool {
+    may_have_control(text) && text.chars().any(char::is_control)
 }

@@ -79,6 +79,11 @@ impl Mask {
         self.0 == [0; 4]
     }
 
+    /// Whether it has just one.
+    fn is_single(self) -> bool {
+        self.0.iter().map(|word| word.count_ones()).sum::<u32>() == 1
+    }
+
     /// Its most readable symbol alone.
     pub(crate) fn first(self) -> Self {
         let mut first = Self::default();
@@ -221,7 +226,13 @@ impl Sets {
         let mut classes = [0; ASCII_COUNT + USUAL];
         // By the class so far, outside of the set and in it: the class from now on.
         let mut next = [[NEW; 2]; ASCII_COUNT + USUAL];
+        let mut alone = Mask::default();
         for mask in &masks {
+            // Most sets are one character, which from then on is like no other.
+            if mask.is_single() {
+                alone = alone.or(*mask);
+                continue;
+            }
             next.fill([NEW; 2]);
             let mut count = 0;
             for (symbol, class) in classes.iter_mut().enumerate() {
@@ -231,6 +242,12 @@ impl Sets {
                     count += 1;
                 }
                 *class = *id;
+            }
+        }
+        for symbol in alone.iter() {
+            if let Some(class) = classes.get_mut(usize::from(symbol)) {
+                // Behind all that were given out, of which there are at most as many as symbols.
+                *class = (ASCII_COUNT + USUAL) as u16 + u16::from(symbol);
             }
         }
         Self { all: sets, masks, usual: all_usual, classes }

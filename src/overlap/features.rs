@@ -34,6 +34,16 @@ pub(crate) enum Piece {
     Gap,
 }
 
+impl Piece {
+    /// The text of a run.
+    pub(crate) fn run(&self) -> Option<&str> {
+        match self {
+            Self::Run(text) => Some(text),
+            Self::Gap => None,
+        }
+    }
+}
+
 /// A row of pieces.
 pub(crate) type Branch = Vec<Piece>;
 
@@ -57,6 +67,13 @@ fn append(branch: &mut Branch, piece: &Piece) {
         (Some(Piece::Run(text)), Piece::Run(more)) => text.push_str(more),
         (Some(Piece::Gap), Piece::Gap) => {}
         _ => branch.push(piece.clone()),
+    }
+}
+
+fn push(branch: &mut Branch, c: char) {
+    match branch.last_mut() {
+        Some(Piece::Run(text)) => text.push(c),
+        _ => branch.push(Piece::Run(c.to_string())),
     }
 }
 
@@ -161,7 +178,17 @@ fn expand(node: &Node, depth: usize) -> Option<Vec<Branch>> {
         NodeKind::Concat(parts) => {
             let mut all = nothing();
             for part in parts {
-                all = join(all, &expand(part, depth + 1)?)?;
+                match &part.kind {
+                    // Most parts are this, and nothing is to be made for them.
+                    NodeKind::Literal(c, flags)
+                        if depth < MAX_DEPTH && !flags.has(Flags::IGNORE_CASE) =>
+                    {
+                        for branch in &mut all {
+                            push(branch, *c);
+                        }
+                    }
+                    _ => all = join(all, &expand(part, depth + 1)?)?,
+                }
             }
             Some(all)
         }

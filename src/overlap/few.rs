@@ -71,16 +71,22 @@ pub fn few(
     wanted: &dyn Fn(usize, usize) -> Wanted,
 ) -> Few {
     let work = Work { compile, steps: Cell::new(STEPS) };
-    let letters: Vec<u64> = members.iter().map(|member| pairs_of_letters(*member)).collect();
+    let shaped: Vec<Shaped<'_>> = members.iter().map(|&member| Shaped::new(member)).collect();
+    let glances: Vec<Glance> = shaped.iter().map(Shaped::glance).collect();
     let mut found = Few::default();
-    for (b, &second) in members.iter().enumerate() {
-        for (a, &first) in members.iter().enumerate().take(b) {
-            let wanted = wanted(a, b);
-            if wanted == Wanted::Nothing {
+    for (b, (second, glance)) in shaped.iter().zip(&glances).enumerate() {
+        for (a, (first, other)) in shaped.iter().zip(&glances).enumerate().take(b) {
+            // Of most pairs this is all that is looked at.
+            if !glance.may_meet(other) {
                 continue;
             }
-            if let (Member::Text(x), Member::Text(y)) = (first, second) {
-                let may_contain = letters[a] & !letters[b] == 0 || letters[b] & !letters[a] == 0;
+            if let (Shaped::Text(x), Shaped::Text(y)) = (first, second) {
+                let wanted = wanted(a, b);
+                if wanted == Wanted::Nothing {
+                    continue;
+                }
+                let (x, y) = (x.text, y.text);
+                let may_contain = glance.may_contain(other) || other.may_contain(glance);
                 let inside = may_contain && (x.contains(y) || y.contains(x));
                 if inside || (wanted == Wanted::Relation && (laid(x, y) || laid(y, x))) {
                     let relation = if x == y {
@@ -93,9 +99,13 @@ pub fn few(
                         found.findings.push(Finding { a, b, relation });
                     }
                 }
-            } else if work.may_include((a, first), (b, second))
-                || work.may_include((b, second), (a, first))
-                || (wanted == Wanted::Relation && may_share(first, second))
+                continue;
+            }
+            let wanted = wanted(a, b);
+            if wanted != Wanted::Nothing
+                && (work.may_include((a, first), (b, second))
+                    || work.may_include((b, second), (a, first))
+                    || (wanted == Wanted::Relation && may_share(first, second)))
             {
                 found.open.push((a, b));
             }
@@ -106,14 +116,138 @@ pub fn few(
     found
 }
 
-/// A set of the pairs of letters in a text, of which those of a part are a subset.
-fn pairs_of_letters(member: Member<'_>) -> u64 {
-    let Member::Text(text) = member else { return 0 };
-    let pairs = text.as_bytes().windows(2);
-    pairs.fold(0, |set, pair| {
-        let hash = u32::from(pair[0]).wrapping_mul(31) ^ u32::from(pair[1]).wrapping_mul(0x9E37);
-        set | 1 << (hash.wrapping_mul(0x9E37_79B9) >> 26)
-    })
+/// What tells at a glance that two texts have nothing to do with each other.
+#[derive(Debug, Clone, Copy)]
+struct Glance {
+    /// The pairs of bytes of the text, hashed: those of a part of it are a subset.
+    pairs: u64,
+    /// The first byte, and the last one if that is another place: nothing is equal to what is not there.
+    ends: (u16, u16),
+    /// The hash of the first pair; [`Glance::NO_PAIR`] where there is none.
+    opening: u16,
+    /// The pairs behind the first byte, hashed to more places; the fifth word is for what is not there.
+    inner: [u64; 5],
+}
+
+impl Glance {
+    const NO_PAIR: u16 = 256;
+
+    /// Of something that is more than text: it may have to do with everything.
+    const OTHER: Self =
+        Self { pairs: u64::MAX, ends: (512, 513), opening: Self::NO_PAIR, inner: [0; 5] };
+
+    fn new(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let hash = |pair: &[u8]| {
+            let pair = u16::from_le_bytes([pair[0], pair[1]]);
+            pair.wrapping_mul(0x9E37) >> 8
+        };
+        let opening = bytes.get(..2).map_or(Self::NO_PAIR, hash);
+        let mut inner = [0; 5];
+        for pair in bytes.get(1..).unwrap_or_default().windows(2) {
+            let bit = hash(pair);
+            inner[usize::from(bit >> 6)] |= 1u64 << (bit & 63);
+        }
+        let mut pairs = inner[0] | inner[1] | inner[2] | inner[3];
+        if opening != Self::NO_PAIR {
+            pairs |= 1 << (opening & 63);
+        }
+        let first = bytes.first().map_or(256, |&byte| u16::from(byte));
+        let last = bytes.last().filter(|_| bytes.len() > 1).map_or(257, |&byte| u16::from(byte));
+        Self { pairs, ends: (first, last), opening, inner }
+    }
+
+    /// Whether the other may be a part of it; never wrong where it says no.
+    fn may_contain(&self, part: &Self) -> bool {
+        part.pairs & !self.pairs == 0
+    }
+
+    /// Whether the other may begin somewhere behind the first byte of it; never wrong where it says no.
+    fn may_end_in(&self, other: &Self) -> bool {
+        let word = self.inner[usize::from(other.opening >> 6)];
+        self.ends.1 == other.ends.0 || word >> (other.opening & 63) & 1 == 1
+    }
+
+    /// Whether two texts may have to do with each other.
+    fn may_meet(&self, other: &Self) -> bool {
+        self.may_contain(other)
+            | other.may_contain(self)
+            | self.may_end_in(other)
+            | other.may_end_in(self)
+    }
+}
+
+/// A text with what tells at a glance that it has nothing to do with most others.
+#[derive(Debug)]
+struct Shape<'a> {
+    text: &'a str,
+    glance: Glance,
+}
+
+impl<'a> Shape<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, glance: Glance::new(text) }
+    }
+}
+
+/// A member with the shapes of its texts.
+enum Shaped<'a> {
+    Text(Shape<'a>),
+    /// The texts that it spells out, branch by branch; `None` where it cannot be written out.
+    Other(&'a Outline, Option<Vec<Vec<Shape<'a>>>>),
+}
+
+impl<'a> Shaped<'a> {
+    fn new(member: Member<'a>) -> Self {
+        match member {
+            Member::Text(text) => Self::Text(Shape::new(text)),
+            Member::Other(outline) => {
+                let runs = |branch: &'a Branch| {
+                    branch.iter().filter_map(Piece::run).map(Shape::new).collect()
+                };
+                let branches = outline.branches.as_ref();
+                Self::Other(outline, branches.map(|branches| branches.iter().map(runs).collect()))
+            }
+        }
+    }
+
+    fn glance(&self) -> Glance {
+        match self {
+            Self::Text(shape) => shape.glance,
+            Self::Other(..) => Glance::OTHER,
+        }
+    }
+
+    /// See [`Member::candidate`].
+    fn candidate(&self) -> Option<(&'a str, bool)> {
+        match self {
+            Self::Text(shape) => Some((shape.text, true)),
+            Self::Other(outline, _) => Member::Other(outline).candidate(),
+        }
+    }
+
+    /// Whether it may claim a frame: whether what it spells out is there.
+    fn may_claim(&self, frame: &Shape<'_>) -> bool {
+        let is_there = |run: &Shape<'_>| {
+            frame.glance.may_contain(&run.glance) && frame.text.contains(run.text)
+        };
+        match self {
+            Self::Text(text) => is_there(text),
+            Self::Other(_, Some(branches)) => {
+                branches.iter().any(|branch| branch.iter().all(is_there))
+            }
+            Self::Other(_, None) => true,
+        }
+    }
+
+    /// The texts that it spells out without a break; `None` where it cannot be written out.
+    fn runs(&self) -> Option<impl Iterator<Item = &Shape<'a>> + Clone> {
+        let (text, branches) = match self {
+            Self::Text(text) => (Some(text), &[][..]),
+            Self::Other(_, branches) => (None, branches.as_ref()?.as_slice()),
+        };
+        Some(text.into_iter().chain(branches.iter().flatten()))
+    }
 }
 
 /// Whether the second text may begin in the first and go on behind it, with room for a landmark or a piece.
@@ -151,12 +285,8 @@ impl<'a> Member<'a> {
 
     /// Whether it may claim a frame: whether what it spells out is there.
     fn may_claim(self, frame: &str) -> bool {
-        let is_spelled = |branch: &Branch| {
-            branch.iter().all(|piece| match piece {
-                Piece::Run(text) => frame.contains(text.as_str()),
-                Piece::Gap => true,
-            })
-        };
+        let is_spelled =
+            |branch: &Branch| branch.iter().filter_map(Piece::run).all(|run| frame.contains(run));
         match self {
             Member::Text(text) => frame.contains(text),
             Member::Other(Outline { branches: Some(branches), .. }) => {
@@ -197,45 +327,44 @@ impl Work<'_, '_> {
     /// Whether all that the first claims the second may claim too. Both with their indices.
     fn may_include(
         &self,
-        (narrower_at, narrower): (usize, Member<'_>),
-        (broader_at, broader): (usize, Member<'_>),
+        (narrower_at, narrower): (usize, &Shaped<'_>),
+        (broader_at, broader): (usize, &Shaped<'_>),
     ) -> bool {
         let Some((frame, is_certain)) = narrower.candidate() else { return true };
         // A frame that the first does not claim says nothing.
         if !is_certain && self.claims(narrower_at, frame) != Some(true) {
             return true;
         }
-        broader.may_claim(frame)
+        let may_claim = match narrower {
+            Shaped::Text(shape) => broader.may_claim(shape),
+            Shaped::Other(..) => broader.may_claim(&Shape::new(frame)),
+        };
+        may_claim
             && match broader {
-                Member::Text(_) => true,
-                Member::Other(_) => self.claims(broader_at, frame) != Some(false),
+                Shaped::Text(_) => true,
+                Shaped::Other(..) => self.claims(broader_at, frame) != Some(false),
             }
     }
 }
 
 /// Whether two patterns may overlap in part.
-fn may_share(a: Member<'_>, b: Member<'_>) -> bool {
-    let (Some(a), Some(b)) = (runs(a), runs(b)) else { return true };
-    a.iter().any(|&x| b.iter().any(|&y| touch(x, y) || touch(y, x)))
-}
-
-/// The texts that a pattern spells out without a break; `None` where it cannot be written out.
-fn runs<'a>(member: Member<'a>) -> Option<Vec<&'a str>> {
-    match member {
-        Member::Text(text) => Some(vec![text]),
-        Member::Other(outline) => {
-            let pieces = outline.branches.as_ref()?.iter().flatten();
-            let run = |piece: &'a Piece| match piece {
-                Piece::Run(text) => Some(text.as_str()),
-                Piece::Gap => None,
-            };
-            Some(pieces.filter_map(run).collect())
-        }
-    }
+fn may_share(a: &Shaped<'_>, b: &Shaped<'_>) -> bool {
+    let (Some(a), Some(b)) = (a.runs(), b.runs()) else { return true };
+    let mut a = a;
+    a.any(|x| b.clone().any(|y| touch(x, y) || touch(y, x)))
 }
 
 /// Whether the second text, laid over the first from some place on, has room for a landmark or a piece in common with it.
-fn touch(first: &str, second: &str) -> bool {
+fn touch(first: &Shape<'_>, second: &Shape<'_>) -> bool {
+    // From the start on, one begins with the other; from another place on, the second begins there.
+    if !first.text.starts_with(second.text)
+        && !second.text.starts_with(first.text)
+        && !first.glance.may_end_in(&second.glance)
+        && second.text.len() > 1
+    {
+        return false;
+    }
+    let (first, second) = (first.text, second.text);
     let mut before = None;
     first.char_indices().any(|(at, c)| {
         let rest = &first[at..];

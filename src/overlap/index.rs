@@ -33,9 +33,13 @@
 //!
 //! Uses `features`, `texts`, `fuel`, and what the relation is made of.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ahash::AHashMap;
 
 use super::charset::is_word;
 use super::features::{self, Branch, Piece};
@@ -49,6 +53,7 @@ use super::{
     Bound, Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, inclusion_within,
     relate_within, witness,
 };
+use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 
 /// The most candidates that are looked at.
@@ -75,6 +80,9 @@ const WAVES: [usize; 2] = [16_384, 512];
 
 /// How much more than an even share of what is left a pair may visit: most need less.
 const UNEVEN: usize = 8;
+
+/// From how many runs on another thread is worth its start.
+const RUNS_PER_THREAD: u32 = 4_096;
 
 /// How many pairs a thread takes at a time: few, because one may cost as much as a thousand others.
 const PART: usize = 256;
@@ -214,14 +222,41 @@ struct Owner {
     piece: u32,
 }
 
+/// A pattern as the index takes it.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// Its tree.
+    Tree(&'a Ast),
+    /// It is nothing but text that a frame can have ([`Pattern::is_literal`]); its tree is asked for
+    /// only where it is held against one that is more.
+    Text(&'a Pattern<'a>),
+}
+
+impl<'a> Source<'a> {
+    fn plain(self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Tree(ast) => features::plain_text(&ast.root).map(Cow::Owned),
+            Self::Text(pattern) => Some(Cow::Borrowed(pattern.text())),
+        }
+    }
+
+    fn ast(self) -> Option<&'a Ast> {
+        match self {
+            Self::Tree(ast) => Some(ast),
+            Self::Text(pattern) => pattern.ast().ok(),
+        }
+    }
+}
+
 /// A pattern in the index.
 struct Entry<'a> {
-    ast: &'a Ast,
+    source: Source<'a>,
     /// Its text, if it is nothing else.
-    plain: Option<String>,
-    /// Its branches, if it can be written out.
+    plain: Option<Cow<'a, str>>,
+    /// Its branches, if it is more than text and can be written out.
     branches: Option<Vec<Branch>>,
-    compiled: OnceLock<Compiled<'a>>,
+    /// Most are never asked for.
+    compiled: OnceLock<Option<Box<Compiled<'a>>>>,
 }
 
 /// Many patterns, ready to be searched for pairs that are at odds.
@@ -241,7 +276,13 @@ pub struct Index<'a> {
 impl<'a> Index<'a> {
     /// Prepares the patterns.
     pub fn new(patterns: &[&'a Ast], budget: Budget) -> Self {
-        let mut first: HashMap<Vec<u8>, usize> = HashMap::with_capacity(patterns.len());
+        let sources: Vec<Source<'a>> = patterns.iter().map(|&ast| Source::Tree(ast)).collect();
+        Self::of(&sources, budget)
+    }
+
+    /// Prepares patterns of which it is known that most are nothing but text.
+    pub fn of(patterns: &[Source<'a>], budget: Budget) -> Self {
+        let mut first: AHashMap<Cow<'a, [u8]>, usize> = AHashMap::with_capacity(patterns.len());
         let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut live = Vec::new();
         let mut unknown = Vec::new();
@@ -249,23 +290,32 @@ impl<'a> Index<'a> {
         let total = TOTAL + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
         let mut states_left = total;
         let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
-        for (at, &ast) in patterns.iter().enumerate() {
-            let plain = features::plain_text(&ast.root);
-            let mut key = Vec::new();
-            match &plain {
-                Some(text) => key.extend_from_slice(text.as_bytes()),
-                None => canonical(&ast.root, &mut key),
-            }
+        for (at, &source) in patterns.iter().enumerate() {
+            let plain = source.plain();
+            let key: Cow<'a, [u8]> = match (&plain, source) {
+                (Some(Cow::Borrowed(text)), _) => Cow::Borrowed(text.as_bytes()),
+                (Some(Cow::Owned(text)), _) => Cow::Owned(text.as_bytes().to_vec()),
+                (None, Source::Text(_)) => Cow::Borrowed(&[]),
+                (None, Source::Tree(ast)) => {
+                    let mut key = Vec::new();
+                    canonical(&ast.root, &mut key);
+                    Cow::Owned(key)
+                }
+            };
             let stands = *first.entry(key).or_insert(at);
-            let mut entry = Entry { ast, plain, branches: None, compiled: OnceLock::new() };
+            let mut entry = Entry { source, plain, branches: None, compiled: OnceLock::new() };
             if stands != at {
                 groups.entry(stands).or_insert_with(|| vec![stands]).push(at);
                 entries.push(entry);
                 continue;
             }
-            if entry.plain.is_none() {
+            if let (None, Source::Tree(ast)) = (&entry.plain, source) {
                 let limit = size_left.min(super::program::MAX_SIZE);
-                let compiled = entry.compiled.get_or_init(|| Compiled::limited(ast, budget, limit));
+                let make = || Some(Box::new(Compiled::limited(ast, budget, limit)));
+                let Some(compiled) = entry.compiled.get_or_init(make) else {
+                    entries.push(entry);
+                    continue;
+                };
                 size_left -= compiled.size().min(size_left);
                 if let Err(reason) = &compiled.over {
                     let reason = match reason {
@@ -286,11 +336,8 @@ impl<'a> Index<'a> {
                     entries.push(entry);
                     continue;
                 }
+                entry.branches = features::branches(&ast.root);
             }
-            entry.branches = match &entry.plain {
-                Some(text) => Some(vec![vec![Piece::Run(text.clone())]]),
-                None => features::branches(&ast.root),
-            };
             live.push(at as u32);
             entries.push(entry);
         }
@@ -319,13 +366,19 @@ impl<'a> Index<'a> {
 
     fn compiled(&self, at: u32) -> Option<&Compiled<'a>> {
         let entry = self.entries.get(at as usize)?;
-        Some(entry.compiled.get_or_init(|| Compiled::new(entry.ast, self.budget)))
+        let make = || Some(Box::new(Compiled::new(entry.source.ast()?, self.budget)));
+        entry.compiled.get_or_init(make).as_deref()
+    }
+
+    fn ast(&self, at: u32) -> Option<&'a Ast> {
+        self.entries.get(at as usize)?.source.ast()
     }
 
     fn plain(&self, at: u32) -> Option<&str> {
         self.entries.get(at as usize)?.plain.as_deref()
     }
 
+    /// The branches of one that is more than text, if it can be written out.
     fn branches(&self, at: u32) -> Option<&[Branch]> {
         self.entries.get(at as usize)?.branches.as_deref()
     }
@@ -356,13 +409,24 @@ impl<'a> Index<'a> {
     /// stand for those of the same text, the lower index first.
     pub fn pairs_where(&self, wanted: Want<'_>) -> Pairs {
         let mut candidates = Candidates::new(self.total);
-        let owners = self.runs();
-        let texts = Texts::new(owners.keys().map(|&text| text.to_owned()).collect());
-        let owners: Vec<&[Owner]> = (0..texts.len() as u32)
-            .map(|at| owners.get(texts.get(at)).map_or(&[][..], Vec::as_slice))
+        let runs = self.runs();
+        let texts = Texts::sorted(runs.iter().map(|&(text, _)| text).collect());
+        let owners: Vec<Owner> = runs.iter().map(|&(_, owner)| owner).collect();
+        let owners: Vec<&[Owner]> = runs
+            .chunk_by(|(a, _), (b, _)| a == b)
+            .scan(&owners[..], |rest, same| {
+                let (own, others) = rest.split_at_checked(same.len())?;
+                *rest = others;
+                Some(own)
+            })
             .collect();
-        self.inclusions(&texts, &mut candidates);
-        self.overlaps(&texts, &owners, &mut candidates);
+        let places = self.places(&texts);
+        if self.is_plain() {
+            self.plain_inclusions(&texts, &owners, &places, &mut candidates);
+        } else {
+            self.inclusions(&texts, &mut candidates);
+        }
+        self.overlaps(&texts, &owners, &places, &mut candidates);
         self.unwritten(&mut candidates);
         candidates.tidy();
         candidates.pairs.retain(|&(a, b)| wanted(a as usize, b as usize) != Wanted::Nothing);
@@ -480,58 +544,53 @@ impl<'a> Index<'a> {
         Decided { relation: (!open).then_some(relation), used: fuel.used(), cut }
     }
 
-    /// All runs, with the places where they stand.
-    fn runs(&self) -> HashMap<&str, Vec<Owner>> {
-        let mut owners: HashMap<&str, Vec<Owner>> = HashMap::with_capacity(self.live.len());
+    /// All runs by their text, each with the place where it stands; of one text in the order of the
+    /// patterns.
+    fn runs(&self) -> Vec<(&str, Owner)> {
+        let mut runs: Vec<(&str, Owner)> = Vec::with_capacity(self.live.len());
         for &pattern in &self.live {
+            if let Some(text) = self.plain(pattern) {
+                runs.push((text, Owner { pattern, branch: 0, piece: 0 }));
+            }
             for (branch, pieces) in self.branches(pattern).unwrap_or_default().iter().enumerate() {
                 for (piece, run) in pieces.iter().enumerate() {
                     if let Piece::Run(text) = run {
                         let owner = Owner { pattern, branch: branch as u32, piece: piece as u32 };
-                        owners.entry(text).or_default().push(owner);
+                        runs.push((text, owner));
                     }
                 }
             }
         }
-        owners
+        runs.sort_by_key(|&(text, _)| text);
+        runs
     }
 
     /// Pairs of which one may be within the other.
-    fn inclusions(&self, runs: &Texts, candidates: &mut Candidates) {
-        let mut frequency = vec![0u32; runs.len()];
-        for &a in &self.live {
-            let Some(sample) = self.sample(a) else { continue };
-            for (at, _) in sample.char_indices() {
-                for run in runs.prefixes(&sample[at..]) {
-                    if let Some(count) = frequency.get_mut(run as usize) {
-                        *count += 1;
-                    }
-                }
-            }
-        }
-        let mut of_literal: HashMap<String, Vec<u32>> = HashMap::new();
+    fn inclusions(&self, runs: &Texts<'_>, candidates: &mut Candidates) {
+        let frequency = self.frequency(runs);
+        let mut literals: Vec<(Cow<'_, str>, u32)> = Vec::with_capacity(self.live.len());
         let mut generic = Vec::new();
         for &b in &self.live {
+            if let Some(text) = self.plain(b) {
+                literals.push((Cow::Borrowed(text), b));
+                continue;
+            }
             let required = match self.branches(b) {
                 Some(branches) => rarest(branches, runs, &frequency),
-                None => self.entries.get(b as usize).and_then(|entry| required(&entry.ast.root, 0)),
+                None => self.ast(b).and_then(|ast| required(&ast.root, 0)),
             };
             match required {
-                Some(literals) => {
-                    for literal in literals {
-                        let list = of_literal.entry(literal).or_default();
-                        if list.last() != Some(&b) {
-                            list.push(b);
-                        }
-                    }
-                }
+                Some(all) => literals.extend(all.into_iter().map(|text| (Cow::Owned(text), b))),
                 None => generic.push(b),
             }
         }
-        let literals = Texts::new(of_literal.keys().cloned().collect());
-        let lists: Vec<&[u32]> = (0..literals.len() as u32)
-            .map(|at| of_literal.get(literals.get(at)).map_or(&[][..], Vec::as_slice))
-            .collect();
+        literals.sort_unstable();
+        literals.dedup();
+        literals.retain(|(text, _)| !text.is_empty());
+        let same = || literals.chunk_by(|(a, _), (b, _)| a == b);
+        let lists: Vec<Vec<u32>> =
+            same().map(|same| same.iter().map(|&(_, b)| b).collect()).collect();
+        let literals = Texts::sorted(same().filter_map(|same| Some(&*same.first()?.0)).collect());
         let mut hits = Vec::new();
         let mut claimed = vec![0u32; self.entries.len()];
         // With none left every hit is a candidate.
@@ -548,7 +607,7 @@ impl<'a> Index<'a> {
             }
             for (at, _) in sample.char_indices() {
                 for literal in literals.prefixes(&sample[at..]) {
-                    let list = lists.get(literal as usize).copied().unwrap_or_default();
+                    let list = lists.get(literal as usize).map_or(&[][..], Vec::as_slice);
                     if candidates.pay(list.len()) {
                         hits.extend_from_slice(list);
                     }
@@ -575,8 +634,126 @@ impl<'a> Index<'a> {
         }
     }
 
+    /// Whether all patterns are nothing but text.
+    fn is_plain(&self) -> bool {
+        self.live.iter().all(|&at| self.plain(at).is_some())
+    }
+
+    /// The places in the runs, by run and offset, at which another run may begin or be begun; the first
+    /// place of each.
+    fn places(&self, texts: &Texts<'_>) -> Vec<(u32, u32)> {
+        let scan = |runs: Range<u32>| {
+            let mut found = Vec::with_capacity(runs.len());
+            for run in runs {
+                let text = texts.get(run);
+                found.push((run, 0));
+                let places = text.char_indices().skip(1).map(|(at, _)| at);
+                let places = places.filter(|&at| texts.may_meet(&text[at..]));
+                found.extend(places.map(|at| (run, at as u32)));
+            }
+            found
+        };
+        let count = texts.len() as u32;
+        let threads = (self.threads as u32).min(count / RUNS_PER_THREAD);
+        if threads <= 1 {
+            return scan(0..count);
+        }
+        let part = count.div_ceil(threads);
+        std::thread::scope(|scope| {
+            let scan = &scan;
+            let others: Vec<_> = (1..threads)
+                .map(|number| (number * part).min(count)..((number + 1) * part).min(count))
+                .map(|runs| scope.spawn(move || scan(runs)))
+                .collect();
+            let mut all = scan(0..part);
+            for other in others {
+                match other.join() {
+                    Ok(found) => all.extend(found),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            all
+        })
+    }
+
+    /// [`Index::inclusions`] where all patterns are nothing but text: each is one run, its own sample and
+    /// its own literal.
+    fn plain_inclusions(
+        &self,
+        runs: &Texts<'_>,
+        owners: &[&[Owner]],
+        places: &[(u32, u32)],
+        candidates: &mut Candidates,
+    ) {
+        let owner = |run: u32| owners.get(run as usize)?.first().map(|owner| owner.pattern);
+        // By pattern: its run.
+        let mut run_of = vec![0u32; self.entries.len()];
+        for run in 0..runs.len() as u32 {
+            if let Some(own) = owner(run).and_then(|at| run_of.get_mut(at as usize)) {
+                *own = run;
+            }
+        }
+        // By run: where its places begin.
+        let mut starts: Vec<usize> = Vec::with_capacity(runs.len() + 1);
+        starts.extend(places.iter().enumerate().filter(|(_, (_, at))| *at == 0).map(|(n, _)| n));
+        starts.push(places.len());
+        let mut claimed = vec![0u32; self.entries.len()];
+        let mut hits: Vec<u32> = Vec::new();
+        for &a in &self.live {
+            let Some(&run) = run_of.get(a as usize) else { continue };
+            let Some(&[start, end]) = starts.get(run as usize..).and_then(<[usize]>::first_chunk)
+            else {
+                continue;
+            };
+            let text = runs.get(run);
+            hits.clear();
+            let mut hit = |run: u32| {
+                if candidates.pay(1) {
+                    hits.extend(owner(run));
+                }
+            };
+            runs.prefixes_of(run).for_each(&mut hit);
+            for &(_, at) in places.get(start + 1..end).unwrap_or_default() {
+                runs.prefixes(&text[at as usize..]).for_each(&mut hit);
+            }
+            hits.sort_unstable();
+            hits.dedup();
+            for &b in &hits {
+                let Some(claimed) = claimed.get_mut(b as usize) else { continue };
+                if *claimed >= MANY {
+                    candidates.count(b, 1);
+                } else if b != a {
+                    *claimed += 1;
+                    candidates.add(a, b);
+                }
+            }
+        }
+    }
+
+    /// How many places of all samples each run begins at.
+    fn frequency(&self, runs: &Texts<'_>) -> Vec<u32> {
+        let mut frequency = vec![0u32; runs.len()];
+        for &a in &self.live {
+            let Some(sample) = self.sample(a) else { continue };
+            for (at, _) in sample.char_indices() {
+                for run in runs.prefixes(&sample[at..]) {
+                    if let Some(count) = frequency.get_mut(run as usize) {
+                        *count += 1;
+                    }
+                }
+            }
+        }
+        frequency
+    }
+
     /// Pairs that may share a landmark or a piece, of those that are written out.
-    fn overlaps(&self, texts: &Texts, owners: &[&[Owner]], candidates: &mut Candidates) {
+    fn overlaps(
+        &self,
+        texts: &Texts<'_>,
+        owners: &[&[Owner]],
+        places: &[(u32, u32)],
+        candidates: &mut Candidates,
+    ) {
         let of = |run: u32| owners.get(run as usize).copied().unwrap_or_default();
         // How many owners the runs before each have, so that those of a range can be counted.
         let mut before_each = vec![0usize; owners.len() + 1];
@@ -585,21 +762,21 @@ impl<'a> Index<'a> {
         }
         let mut wide = Vec::new();
         let mut total = 0usize;
-        for a in 0..texts.len() as u32 {
-            let text = texts.get(a);
-            let mut before = None;
-            for (at, c) in text.char_indices() {
-                let rest = &text[at..];
-                for b in texts.prefixes(rest) {
-                    self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
-                }
+        for &(a, at) in places {
+            let (text, at) = (texts.get(a), at as usize);
+            let rest = &text[at..];
+            let before = text[..at].chars().next_back();
+            let mut look = |b| self.overlap((a, of(a)), at, (b, of(b)), before, texts, candidates);
+            if at == 0 {
+                texts.prefixes_of(a).for_each(&mut look);
                 // What begins with the whole run contains it, and is found from there.
-                if at > 0 && qualifies(rest, before, None, true, true) {
-                    let all = texts.extensions(rest);
-                    total = total.saturating_add(all.len());
-                    wide.push((a, at, before, all));
-                }
-                before = Some(c);
+                continue;
+            }
+            texts.prefixes(rest).for_each(&mut look);
+            let all = texts.extensions(rest);
+            if !all.is_empty() && qualifies(rest, before, None, true, true) {
+                total = total.saturating_add(all.len());
+                wide.push((a, at, before, all));
             }
         }
         let few = total <= FREE + 4 * self.live.len();
@@ -627,7 +804,7 @@ impl<'a> Index<'a> {
         at: usize,
         (b, b_owners): (u32, &[Owner]),
         before: Option<char>,
-        texts: &Texts,
+        texts: &Texts<'_>,
         candidates: &mut Candidates,
     ) {
         let (a, b) = (texts.get(a), texts.get(b));
@@ -672,6 +849,9 @@ impl<'a> Index<'a> {
     }
 
     fn place(&self, owner: Owner) -> RunPlace<'_> {
+        if self.plain(owner.pattern).is_some() {
+            return RunPlace { gap_before: false, alone: true, after: &[] };
+        }
         let branch = self
             .branches(owner.pattern)
             .and_then(|branches| branches.get(owner.branch as usize))
@@ -682,15 +862,16 @@ impl<'a> Index<'a> {
 
     /// Pairs that may share text, with a pattern that is not written out.
     fn unwritten(&self, candidates: &mut Candidates) {
-        let is_unwritten = |at: u32| self.branches(at).is_none();
+        let is_unwritten = |at: u32| self.plain(at).is_none() && self.branches(at).is_none();
         if !self.live.iter().any(|&at| is_unwritten(at)) {
             return;
         }
         let mut of_triple: Map<Triple, Vec<(u32, Roles)>> = Map::default();
         for &at in &self.live {
-            let triples = match self.branches(at) {
-                Some(branches) => Some(triples_of_branches(branches)),
-                None => self
+            let triples = match (self.plain(at), self.branches(at)) {
+                (Some(text), _) => Some(triples_of_branches(&[vec![Piece::Run(text.to_owned())]])),
+                (None, Some(branches)) => Some(triples_of_branches(branches)),
+                (None, None) => self
                     .compiled(at)
                     .and_then(|c| c.over.as_ref().ok())
                     .and_then(triples_of_program),
@@ -859,7 +1040,7 @@ fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
 }
 
 /// For each branch the run that fewest samples have; `None` if a branch has no run.
-fn rarest(branches: &[Branch], runs: &Texts, frequency: &[u32]) -> Option<Vec<String>> {
+fn rarest(branches: &[Branch], runs: &Texts<'_>, frequency: &[u32]) -> Option<Vec<String>> {
     let count = |text: &str| {
         runs.find(text).and_then(|at| frequency.get(at as usize)).copied().unwrap_or(0)
     };

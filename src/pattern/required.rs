@@ -103,6 +103,13 @@ fn concat(parts: &[Node]) -> Need {
         }
     };
     for part in parts {
+        // Most parts are this, and nothing is to be made for them.
+        if let NodeKind::Literal(c, flags) = &part.kind
+            && spells(*c, *flags)
+        {
+            run.push(*c);
+            continue;
+        }
         match need(part) {
             Need::Exactly(text) => run.push_str(&text),
             other => {

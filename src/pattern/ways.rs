@@ -19,6 +19,12 @@ pub struct Way(String);
 pub const GAP: char = '\0';
 
 impl Way {
+    fn push(&mut self, c: char) {
+        if self.0.len() < LONGEST {
+            self.0.push(c);
+        }
+    }
+
     fn append(&mut self, tail: &Self) {
         if self.0.len() < LONGEST {
             self.0.push_str(&tail.0);
@@ -78,6 +84,15 @@ fn follow(node: &Node, depth: usize) -> Option<Vec<Way>> {
         NodeKind::Concat(parts) => {
             let mut all = vec![Way::default()];
             for part in parts {
+                // Most parts are this, and nothing is to be made for them.
+                if let NodeKind::Literal(c, _) = &part.kind
+                    && depth < DEEPEST
+                {
+                    for way in &mut all {
+                        way.push(*c);
+                    }
+                    continue;
+                }
                 let tails = follow(part, depth + 1)?;
                 if let [tail] = tails.as_slice() {
                     for way in &mut all {

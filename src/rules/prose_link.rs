@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use aho_corasick::packed::Searcher;
 use memchr::memmem::Finder;
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label, named, quoted};
@@ -171,12 +172,33 @@ impl About<'_, '_, '_> {
     }
 }
 
+/// The words of which each statement has some. Most descriptions have none of them.
+static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
+    // The first letter may be a capital.
+    let phrases = ["hared ", "-only", "nlike ", "ot on ", "ame frame as "];
+    Phrases { at_once: Searcher::new(phrases), one_by_one: phrases.map(Finder::new) }
+});
+
+/// What looks for them.
+struct Phrases {
+    /// `None` on a processor that cannot look for several at once.
+    at_once: Option<Searcher>,
+    one_by_one: [Finder<'static>; 5],
+}
+
+impl Phrases {
+    /// Whether one of them is in the text.
+    fn is_in(&self, text: &str) -> bool {
+        match &self.at_once {
+            Some(searcher) => searcher.find(text).is_some(),
+            None => self.one_by_one.iter().any(|phrase| phrase.find(text.as_bytes()).is_some()),
+        }
+    }
+}
+
 /// The statements that a description makes.
 fn statements(text: &str) -> Vec<Statement<'_>> {
-    // Most descriptions have none of these words. The first letter may be a capital.
-    static PHRASES: LazyLock<[Finder<'static>; 5]> =
-        LazyLock::new(|| ["hared ", "-only", "nlike ", "ot on ", "ame frame as "].map(Finder::new));
-    if PHRASES.iter().all(|phrase| phrase.find(text.as_bytes()).is_none()) {
+    if !PHRASES.is_in(text) {
         return Vec::new();
     }
     sentences(text).into_iter().flat_map(|range| read(text, range)).collect()

@@ -6,13 +6,14 @@ use super::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
-use crate::overlap::matcher::Outcome;
+use crate::overlap::matcher::{Matcher, Outcome};
 use crate::overlap::{
     Answer, Budget, Compiled, Finding, Kind, Member, Outline, Sample, Wanted, few, pairs,
 };
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
 use crate::pattern::measure::{children, min_width, part, plain_text, surely_satisfiable};
+use crate::pattern::required::member;
 use crate::register::PatternId;
 use crate::span::Span;
 use crate::workspace::Workspace;
@@ -64,7 +65,8 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
     let Some(ast) = workspace.patterns.tree(id) else { return found };
     let mut alternations = Vec::new();
     collect(&ast.root, &mut alternations);
-    let mut context = Context { workspace, id, ast, tried: 0, reduced: Vec::new() };
+    let mut context =
+        Context { workspace, id, ast, tried: 0, reduced: Vec::new(), is_beside_the_point: None };
     for alternation in alternations {
         let NodeKind::Alternation(branches) = &alternation.kind else { continue };
         if branches.len() > MOST_BRANCHES {
@@ -72,7 +74,7 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
         }
         let covered = covered(ast, branches);
         let is_gone = context.reduced.iter().any(|gone| gone.contains(alternation.span));
-        if covered.is_empty() || is_gone || context.is_beside_the_point() {
+        if covered.is_empty() || is_gone {
             continue;
         }
         let is_searched = is_searched(&ast.root, alternation);
@@ -99,7 +101,9 @@ fn collect<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
         found.push(node);
     }
     for child in children(node) {
-        collect(child, found);
+        if !matches!(child.kind, NodeKind::Literal(..)) {
+            collect(child, found);
+        }
     }
 }
 
@@ -185,11 +189,22 @@ struct Context<'w, 'd> {
     tried: usize,
     /// The branches that are gone already.
     reduced: Vec<Span>,
+    /// See [`Context::is_beside_the_point`], once it was asked.
+    is_beside_the_point: Option<bool>,
 }
 
 impl Context<'_, '_> {
     /// Whether another rule has more to say of the pattern, or nothing can be proven of it.
-    fn is_beside_the_point(&self) -> bool {
+    fn is_beside_the_point(&mut self) -> bool {
+        if let Some(known) = self.is_beside_the_point {
+            return known;
+        }
+        let answer = self.has_another_fault();
+        self.is_beside_the_point = Some(answer);
+        answer
+    }
+
+    fn has_another_fault(&self) -> bool {
         let Some(compiled) = self.workspace.compiled(self.id) else { return true };
         !compiled.is_exact()
             || (min_width(&self.ast.root) <= 1 && compiled.claims_everything() == Answer::Yes)
@@ -200,6 +215,9 @@ impl Context<'_, '_> {
     fn is_needless(&mut self, branches: &[Node], at: usize, is_searched: bool) -> bool {
         let Some(branch) = branches.get(at) else { return false };
         if is_searched {
+            if self.is_beside_the_point() {
+                return false;
+            }
             self.reduced.push(branch.span);
             return true;
         }
@@ -207,16 +225,29 @@ impl Context<'_, '_> {
             return false;
         }
         self.tried += 1;
-        let Some(whole) = self.workspace.compiled(self.id) else { return false };
-        self.reduced.push(branch.span);
-        let reduced = part(self.ast, without(&self.ast.root, &self.reduced));
-        let compiled = Compiled::new(&reduced, Budget { states: STATES });
+        let mut gone = self.reduced.clone();
+        gone.push(branch.span);
+        let reduced = part(self.ast, without(&self.ast.root, &gone));
         // Most branches are needed, and a frame that takes this one shows it.
         let others: Vec<Span> =
             branches.iter().filter(|other| !std::ptr::eq(*other, branch)).map(|b| b.span).collect();
         let only = part(self.ast, without(&self.ast.root, &others));
+        let matcher = Matcher::new(&reduced);
+        let is_missed = |frame: &str| matcher.search(frame) == Outcome::None;
+        let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
+        if member(&only)
+            .is_some_and(|(text, certain)| certain && is_frame(&text) && is_missed(&text))
+        {
+            return false;
+        }
+        if self.is_beside_the_point() {
+            return false;
+        }
+        let Some(whole) = self.workspace.compiled(self.id) else { return false };
+        self.reduced.push(branch.span);
+        let compiled = Compiled::new(&reduced, Budget { states: STATES });
         let shown = match Compiled::new(&only, Budget { states: STATES }).sample() {
-            Sample::Frame(frame) => compiled.matcher().search(frame) == Outcome::None,
+            Sample::Frame(frame) => is_missed(frame),
             _ => false,
         };
         let same = !shown

@@ -1,6 +1,6 @@
 //! Which of many patterns may claim a frame, without trying each of them.
 //!
-//! Uses `pattern`. A frame that a pattern claims contains one of the pattern's required texts
+//! Uses `pattern` and `overlap`. A frame that a pattern claims contains one of the pattern's required texts
 //! ([`required`]), so each such text is filed under eight bytes of it, its first or its last, whichever
 //! are the rarer among all; a frame is looked up at each of its places. (An Aho–Corasick automaton
 //! answers faster, but building one over the patterns of a thousand registers takes ten times as long
@@ -11,34 +11,31 @@ use std::borrow::Cow;
 use ahash::AHashMap;
 
 use super::Patterns;
+use crate::overlap::{GRAM, Gram, Grams, gram};
 use crate::pattern::required::required;
 use crate::register::PatternId;
-
-/// How many bytes of a text it is filed under at most.
-const GRAM: usize = 8;
 
 /// Patterns by what their frames contain.
 #[derive(Debug, Default)]
 pub struct Claims<'d> {
     /// The required texts, each with the pattern that requires it.
     texts: Vec<(Cow<'d, str>, PatternId)>,
-    /// By a part of a text: the texts, and where in them the part begins.
-    grams: AHashMap<(u64, u8), Vec<(u32, u32)>>,
+    /// A part of a text, the text, and where in it the part begins; sorted.
+    grams: Vec<(Gram, u32, u32)>,
+    /// The parts, to tell at once that there is none.
+    known: Grams,
     /// Bit n: some text is filed under n bytes.
     lengths: u16,
     /// Patterns that require nothing that is known.
     always: Vec<PatternId>,
 }
 
-/// Up to eight bytes as a number.
-fn gram(bytes: &[u8]) -> (u64, u8) {
-    (bytes.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)), bytes.len() as u8)
-}
-
 impl<'d> Claims<'d> {
     /// Files the patterns of those numbers; those that CPython refuses are left out.
     pub fn new(patterns: &Patterns<'d>, ids: impl IntoIterator<Item = PatternId>) -> Self {
         let mut claims = Self::default();
+        let ids = ids.into_iter();
+        claims.texts.reserve(ids.size_hint().0);
         for id in ids {
             let pattern = patterns.get(id);
             let texts = match pattern.is_literal() {
@@ -57,9 +54,9 @@ impl<'d> Claims<'d> {
         }
         let ends = |text: &[u8]| {
             let size = text.len().min(GRAM);
-            (gram(&text[..size]), gram(&text[text.len() - size..]))
+            (gram(text, size), gram(&text[text.len() - size..], size))
         };
-        let mut counts: AHashMap<(u64, u8), u32> = AHashMap::with_capacity(claims.texts.len());
+        let mut counts: AHashMap<Gram, u32> = AHashMap::with_capacity(claims.texts.len());
         for (text, _) in &claims.texts {
             let (first, last) = ends(text.as_bytes());
             *counts.entry(first).or_default() += 1;
@@ -68,6 +65,7 @@ impl<'d> Claims<'d> {
             }
         }
         claims.grams.reserve(claims.texts.len());
+        claims.known = Grams::with_capacity(claims.texts.len());
         for (at, (text, _)) in claims.texts.iter().enumerate() {
             let (first, last) = ends(text.as_bytes());
             let (key, offset) = if counts.get(&last) < counts.get(&first) {
@@ -76,8 +74,10 @@ impl<'d> Claims<'d> {
                 (first, 0)
             };
             claims.lengths |= 1 << key.1;
-            claims.grams.entry(key).or_default().push((at as u32, offset as u32));
+            claims.known.add(key);
+            claims.grams.push((key, at as u32, offset as u32));
         }
+        claims.grams.sort_unstable();
         claims
     }
 
@@ -90,8 +90,13 @@ impl<'d> Claims<'d> {
                 if self.lengths & 1 << size == 0 {
                     continue;
                 }
-                let Some(texts) = self.grams.get(&gram(&frame[at..at + size])) else { continue };
-                for &(text, offset) in texts {
+                let key = gram(&frame[at..], size);
+                if !self.known.may_have(key) {
+                    continue;
+                }
+                let first = self.grams.partition_point(|(gram, ..)| *gram < key);
+                let texts = self.grams[first..].iter().take_while(|(gram, ..)| *gram == key);
+                for &(_, text, offset) in texts {
                     let (text, pattern) = &self.texts[text as usize];
                     let start = at.checked_sub(offset as usize);
                     if start.is_some_and(|start| frame[start..].starts_with(text.as_bytes())) {

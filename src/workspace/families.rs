@@ -48,9 +48,11 @@ pub struct Families<'d> {
 #[derive(Debug)]
 struct Owners<'d> {
     claims: Claims<'d>,
-    /// By pattern, for each family that has it where it stands first, as a canonical one if it is one
-    /// there at all.
-    of: AHashMap<PatternId, Vec<Owner>>,
+    /// By the number of a pattern, for the first family that has it where it stands first, as a
+    /// canonical one if it is one there at all.
+    first: Vec<Option<Owner>>,
+    /// Likewise for each other family that has it.
+    rest: AHashMap<PatternId, Vec<Owner>>,
     /// The patterns in the order of their first place.
     order: Vec<PatternId>,
 }
@@ -219,36 +221,51 @@ impl<'d> Families<'d> {
     }
 
     fn index(&self, workspace: &Workspace<'d>) -> Owners<'d> {
-        let mut of: AHashMap<PatternId, Vec<Owner>> = AHashMap::new();
-        let mut order = Vec::new();
+        let mut first: Vec<Option<Owner>> = vec![None; workspace.patterns.len()];
+        let mut rest: AHashMap<PatternId, Vec<Owner>> = AHashMap::new();
+        let mut order = Vec::with_capacity(first.len());
         for (place, hypothesis) in workspace.hypotheses() {
             let Some(family) = self.of(place) else { continue };
             for (number, slot) in hypothesis.slots().enumerate() {
                 let is_canonical = number == 0 && hypothesis.canonical.is_some();
-                let owners = of.entry(slot.pattern).or_insert_with(|| {
+                let own = Owner { family, place, is_canonical };
+                let Some(first) = first.get_mut(slot.pattern.0 as usize) else { continue };
+                let Some(first) = first else {
+                    *first = Some(own);
                     order.push(slot.pattern);
-                    Vec::new()
-                });
-                // The registers of a family need not follow each other, but mostly do.
-                match owners.iter_mut().rev().find(|owner| owner.family == family) {
-                    Some(owner) if is_canonical && !owner.is_canonical => {
-                        *owner = Owner { family, place, is_canonical };
-                    }
-                    Some(_) => {}
-                    None => owners.push(Owner { family, place, is_canonical }),
+                    continue;
+                };
+                let same = if first.family == family {
+                    first
+                } else {
+                    let owners = rest.entry(slot.pattern).or_default();
+                    // The registers of a family need not follow each other, but mostly do.
+                    let Some(at) = owners.iter().rposition(|owner| owner.family == family) else {
+                        owners.push(own);
+                        continue;
+                    };
+                    &mut owners[at]
+                };
+                if is_canonical && !same.is_canonical {
+                    *same = own;
                 }
             }
         }
         let claims = Claims::new(workspace.patterns, order.iter().copied());
-        Owners { claims, of, order }
+        Owners { claims, first, rest, order }
     }
 }
 
 impl Owners<'_> {
     /// Who has a pattern within a scope; not `own` itself.
     fn find(&self, id: PatternId, own: Place, scope: Scope) -> Option<Owner> {
-        let owners = self.of.get(&id)?;
-        owners.iter().find(|owner| scope.has(owner.family) && owner.place != own).copied()
+        self.of(id).find(|owner| scope.has(owner.family) && owner.place != own).copied()
+    }
+
+    /// All owners of a pattern, in order.
+    fn of(&self, id: PatternId) -> impl Iterator<Item = &Owner> {
+        let first = self.first.get(id.0 as usize).and_then(Option::as_ref);
+        first.into_iter().chain(self.rest.get(&id).into_iter().flatten())
     }
 }
 
@@ -256,8 +273,7 @@ impl Lines {
     fn new(workspace: &Workspace<'_>, owners: &Owners<'_>) -> Self {
         let mut lines = Self::default();
         for &id in &owners.order {
-            let is_canonical = |owners: &Vec<Owner>| owners.iter().any(|owner| owner.is_canonical);
-            if owners.of.get(&id).is_some_and(is_canonical)
+            if owners.of(id).any(|owner| owner.is_canonical)
                 && let Some(frame) = super::classes::frame_of(workspace, id)
             {
                 lines.starts.push((lines.frames.len(), id));

@@ -9,7 +9,7 @@ use ahash::AHashMap;
 
 use super::Workspace;
 use crate::overlap::{
-    Answer, Budget, Compiled, Finding, Index, Kind, Member, Reason, Relation, Wanted, few,
+    Answer, Budget, Compiled, Finding, Index, Kind, Member, Reason, Relation, Source, Wanted, few,
 };
 use crate::register::{PatternId, Register};
 
@@ -24,7 +24,7 @@ const FEW: usize = 64;
 #[derive(Debug, Default)]
 pub struct Relations {
     /// The number of a pattern that is not left out.
-    numbers: AHashMap<PatternId, usize>,
+    numbers: Numbers,
     /// By number: the first one that is equal to it, maybe itself.
     stands: Vec<usize>,
     /// The pairs that are at odds, each of two that stand for themselves, the lower number first.
@@ -41,23 +41,61 @@ pub struct Relations {
     is_shared: bool,
 }
 
+/// The patterns of a register, numbered.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// The patterns, sorted.
+    ids: Vec<PatternId>,
+    /// For each its number; [`Numbers::NONE`] where it is left out.
+    numbers: Vec<u32>,
+}
+
+impl Numbers {
+    const NONE: u32 = u32::MAX;
+
+    /// Those of a register's slots, without numbers yet.
+    fn of(slots: impl Iterator<Item = PatternId>) -> Self {
+        let mut ids: Vec<PatternId> = slots.collect();
+        // Most are sorted: patterns have their numbers in the order of their first place.
+        ids.sort_unstable();
+        ids.dedup();
+        let numbers = vec![Self::NONE; ids.len()];
+        Self { ids, numbers }
+    }
+
+    fn place(&self, id: PatternId) -> Option<usize> {
+        // And most follow each other.
+        let place = id.0.checked_sub(self.ids.first()?.0)? as usize;
+        if self.ids.get(place) == Some(&id) {
+            return Some(place);
+        }
+        self.ids.binary_search(&id).ok()
+    }
+
+    fn get(&self, id: PatternId) -> Option<usize> {
+        let number = self.numbers.get(self.place(id)?)?;
+        (*number != Self::NONE).then_some(*number as usize)
+    }
+}
+
 /// Where a pattern is used in its register.
 #[derive(Debug, Default, Clone)]
 struct Uses {
     canonical: bool,
-    /// The hypotheses that have it as a subcomponent, in order.
-    subcomponent_of: Vec<usize>,
+    /// The hypotheses that have it as a subcomponent, in order: the first of them, and the others. Most have
+    /// one at most.
+    subcomponent_of: (Option<usize>, Vec<usize>),
 }
 
 impl Uses {
     /// What the rules want to know of a pair.
     fn wanted(&self, other: &Self) -> Wanted {
-        let is_subcomponent = |uses: &Self| !uses.subcomponent_of.is_empty();
+        let is_subcomponent = |uses: &Self| uses.subcomponent_of.0.is_some();
         if self.canonical && other.canonical {
             Wanted::Relation
         } else if (self.canonical && is_subcomponent(other))
             || (other.canonical && is_subcomponent(self))
-            || meet(&self.subcomponent_of, &other.subcomponent_of)
+            || self.meets(other)
         {
             Wanted::Inclusion
         } else {
@@ -65,11 +103,42 @@ impl Uses {
         }
     }
 
-    fn add(&mut self, other: &Self) {
+    /// Whether both are subcomponents of one hypothesis.
+    fn meets(&self, other: &Self) -> bool {
+        let ((Some(own), own_rest), (Some(theirs), their_rest)) =
+            (&self.subcomponent_of, &other.subcomponent_of)
+        else {
+            return false;
+        };
+        own == theirs
+            || their_rest.binary_search(own).is_ok()
+            || own_rest.binary_search(theirs).is_ok()
+            || meet(own_rest, their_rest)
+    }
+
+    /// Adds a hypothesis that has it as a subcomponent; none before the last that was added.
+    fn push(&mut self, hypothesis: usize) {
+        let (first, rest) = &mut self.subcomponent_of;
+        let Some(first) = first else {
+            *first = Some(hypothesis);
+            return;
+        };
+        if *rest.last().unwrap_or(first) != hypothesis {
+            rest.push(hypothesis);
+        }
+    }
+
+    fn add(&mut self, other: Self) {
         self.canonical |= other.canonical;
-        self.subcomponent_of.extend_from_slice(&other.subcomponent_of);
-        self.subcomponent_of.sort_unstable();
-        self.subcomponent_of.dedup();
+        let mut all: Vec<usize> =
+            [std::mem::take(&mut self.subcomponent_of), other.subcomponent_of]
+                .into_iter()
+                .flat_map(|(first, rest)| first.into_iter().chain(rest))
+                .collect();
+        all.sort_unstable();
+        for hypothesis in all {
+            self.push(hypothesis);
+        }
     }
 }
 
@@ -89,12 +158,14 @@ fn meet(a: &[usize], b: &[usize]) -> bool {
 impl Relations {
     /// The relations of a register's patterns.
     pub(super) fn of(register: &Register<'_>, workspace: &Workspace<'_>) -> Self {
-        let mut numbers: AHashMap<PatternId, usize> = AHashMap::with_capacity(64);
-        let mut ids = Vec::with_capacity(64);
-        let mut uses: Vec<Uses> = Vec::with_capacity(64);
+        let mut numbers = Numbers::of(register.slots().map(|slot| slot.pattern));
+        let mut ids = Vec::with_capacity(numbers.ids.len());
+        let mut uses: Vec<Uses> = Vec::with_capacity(numbers.ids.len());
         let mut number = |id: PatternId, uses: &mut Vec<Uses>| {
-            if let Some(&number) = numbers.get(&id) {
-                return Some(number);
+            let place = numbers.place(id)?;
+            let number = numbers.numbers.get_mut(place)?;
+            if *number != Numbers::NONE {
+                return Some(*number as usize);
             }
             let pattern = workspace.patterns.get(id);
             // The empty pattern claims every frame, and is cheap to tell from the others.
@@ -103,7 +174,7 @@ impl Relations {
             {
                 return None;
             }
-            numbers.insert(id, ids.len());
+            *number = ids.len() as u32;
             ids.push(id);
             uses.push(Uses::default());
             Some(ids.len() - 1)
@@ -119,9 +190,7 @@ impl Relations {
             for subcomponent in &hypothesis.subcomponents {
                 let Some(number) = number(subcomponent.slot.pattern, &mut uses) else { continue };
                 slots += 1;
-                if uses[number].subcomponent_of.last() != Some(&at) {
-                    uses[number].subcomponent_of.push(at);
-                }
+                uses[number].push(at);
             }
         }
         let mut relations = Self {
@@ -170,9 +239,9 @@ impl Relations {
         workspace: &Workspace<'_>,
         only: Option<&[(usize, usize)]>,
     ) -> Vec<Finding> {
-        let asts: Vec<_> =
-            involved.iter().filter_map(|&number| workspace.patterns.tree(ids[number])).collect();
-        let index = Index::new(&asts, Budget::default());
+        let sources: Vec<Source<'_>> =
+            involved.iter().filter_map(|&number| workspace.source(ids[number])).collect();
+        let index = Index::of(&sources, Budget::default());
         for group in index.same() {
             let Some((&first, rest)) = group.split_first() else { continue };
             let first = involved[first];
@@ -180,7 +249,7 @@ impl Relations {
                 let other = involved[other];
                 self.stands[other] = first;
                 let theirs = std::mem::take(&mut uses[other]);
-                uses[first].add(&theirs);
+                uses[first].add(theirs);
             }
         }
         let uses = &*uses;
@@ -235,7 +304,7 @@ impl Relations {
 
     /// The number of the pattern that stands for `id`. `None` where it is left out.
     pub fn stand(&self, id: PatternId) -> Option<usize> {
-        self.numbers.get(&id).map(|&number| self.stands[number])
+        self.numbers.get(id).map(|number| self.stands[number])
     }
 
     /// How two patterns lie to each other, seen from the first. `None` where they are not at odds in a way
