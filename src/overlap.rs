@@ -102,6 +102,10 @@ const LANDMARK: u8 = 3;
 /// How many characters of a piece of an identifier must be shared.
 const PIECE: u8 = 4;
 
+/// A pattern's automaton may always have so many places and edges, and else as many as its budget has
+/// states.
+const LEAST_SIZE: u64 = 1 << 12;
+
 /// After how many steps not all matches are asked for any more.
 const MANY_STEPS: u32 = 4_000;
 
@@ -118,6 +122,22 @@ impl Default for Budget {
     fn default() -> Self {
         // `(a|b)*a(a|b){14}$` has sets of 300,000 states in all.
         Self { states: 24_000_000 }
+    }
+}
+
+impl Budget {
+    /// The states that a question about each of all patterns may visit together, about.
+    const TOGETHER: usize = 24_000_000;
+
+    /// What each pattern always may.
+    const LEAST: usize = 12_000;
+
+    /// The budget of one question about one pattern where the same is asked of so many: an even share. It
+    /// depends on their number alone, so that an answer does not depend on who is asked first.
+    #[must_use]
+    pub fn among(patterns: usize) -> Self {
+        let most = Self::default().states;
+        Self { states: (Self::TOGETHER / patterns.max(1)).clamp(Self::LEAST, most) }
     }
 }
 
@@ -281,13 +301,24 @@ pub struct Compiled<'a> {
     under: Option<Result<Program, Reason>>,
     matcher: OnceLock<Matcher>,
     sample: OnceLock<Sample>,
+    everything: OnceLock<Answer>,
     budget: Budget,
 }
 
 impl<'a> Compiled<'a> {
     /// Prepares a pattern.
     pub fn new(ast: &'a Ast, budget: Budget) -> Self {
-        Self::limited(ast, budget, program::MAX_SIZE)
+        let limit = program::MAX_SIZE.min(budget.states as u64).max(LEAST_SIZE);
+        let mut compiled = Self::limited(ast, budget, limit);
+        if limit < program::MAX_SIZE {
+            // It may well have fewer places than the bound says that is named.
+            for side in [Some(&mut compiled.over), compiled.under.as_mut()].into_iter().flatten() {
+                if let Err(reason @ Reason::Bound(Bound::Size)) = side {
+                    *reason = Reason::Bound(Bound::Total);
+                }
+            }
+        }
+        compiled
     }
 
     /// [`Compiled::new`] with automata of at most `limit` places and edges.
@@ -297,7 +328,7 @@ impl<'a> Compiled<'a> {
             Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under, limit)),
             _ => None,
         };
-        Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), budget }
+        Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), everything: OnceLock::new(), budget }
     }
 
     /// The matcher of the pattern.
@@ -387,6 +418,10 @@ impl<'a> Compiled<'a> {
 
     /// Whether it claims every frame.
     pub fn claims_everything(&self) -> Answer {
+        self.everything.get_or_init(|| self.find_everything()).clone()
+    }
+
+    fn find_everything(&self) -> Answer {
         let all = match Program::of_set(CharSet::all()) {
             Ok(all) => all,
             Err(reason) => return Answer::Undecided(reason),

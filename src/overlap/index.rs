@@ -54,9 +54,11 @@ use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 /// The most candidates that are looked at.
 const MAX_CANDIDATES: usize = 8_000_000;
 
-/// The states that all pairs together may visit, and as many again for the samples and for the
-/// candidates.
+/// The states that all pairs together may visit.
 const TOTAL: usize = 240_000_000;
+
+/// The part of that which the samples may take besides, and the search for candidates.
+const ASIDE: usize = 8;
 
 /// How many more for each pattern.
 const TOTAL_PER_PATTERN: usize = 12_000;
@@ -206,6 +208,9 @@ struct Decided {
     cut: bool,
 }
 
+/// A pair, and how many states it was allowed in vain.
+type Tried = ((u32, u32), usize);
+
 /// Where a run stands.
 #[derive(Debug, Clone, Copy)]
 struct Owner {
@@ -246,8 +251,8 @@ impl<'a> Index<'a> {
         let mut live = Vec::new();
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
-        let total = TOTAL + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
-        let mut states_left = total;
+        let total = std::env::var("RT").ok().and_then(|v|v.parse().ok()).unwrap_or(TOTAL) + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
+        let mut states_left = total / ASIDE;
         let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
         for (at, &ast) in patterns.iter().enumerate() {
             let plain = features::plain_text(&ast.root);
@@ -355,7 +360,7 @@ impl<'a> Index<'a> {
     /// The pairs that are at odds in a way that is wanted. `wanted` is asked of the patterns that
     /// stand for those of the same text, the lower index first.
     pub fn pairs_where(&self, wanted: Want<'_>) -> Pairs {
-        let mut candidates = Candidates::new(self.total);
+        let mut candidates = Candidates::new(self.total / ASIDE);
         let owners = self.runs();
         let texts = Texts::new(owners.keys().map(|&text| text.to_owned()).collect());
         let owners: Vec<&[Owner]> = (0..texts.len() as u32)
@@ -365,6 +370,7 @@ impl<'a> Index<'a> {
         self.overlaps(&texts, &owners, &mut candidates);
         self.unwritten(&mut candidates);
         candidates.tidy();
+        if std::env::var("RD").is_ok() { eprintln!("candidates {} {:?}", candidates.pairs.len(), candidates.fuel); }
         candidates.pairs.retain(|&(a, b)| wanted(a as usize, b as usize) != Wanted::Nothing);
         let (findings, undecided) = self.decide(&candidates.pairs, wanted);
         let looked_at = candidates.pairs.len();
@@ -380,7 +386,8 @@ impl<'a> Index<'a> {
         let mut left = self.total;
         let mut findings = Vec::new();
         let mut left_out = 0;
-        let mut pending = candidates.to_vec();
+        // Each with what it has cost in vain.
+        let mut pending: Vec<_> = candidates.iter().map(|&pair| (pair, 0)).collect();
         for round in 0..=ROUNDS.len() {
             let most = ROUNDS.get(round).copied().unwrap_or(usize::MAX).min(self.budget.states);
             let last = most == self.budget.states;
@@ -391,10 +398,11 @@ impl<'a> Index<'a> {
                 let share = even.saturating_mul(UNEVEN).min(left / wave.len()).min(most);
                 to_come -= wave.len();
                 let decided = self.decide_wave(wave, share, wanted);
-                for (&(a, b), Decided { relation, used, cut }) in wave.iter().zip(decided) {
+                for (&((a, b), tried), decided) in wave.iter().zip(decided) {
+                    let Decided { relation, used, cut } = decided;
                     left -= used.min(left);
                     if cut && !last {
-                        again.push((a, b));
+                        again.push(((a, b), share.max(tried)));
                         continue;
                     }
                     let finding = |relation| Finding { a: a as usize, b: b as usize, relation };
@@ -411,6 +419,7 @@ impl<'a> Index<'a> {
                     }
                 }
             }
+            if std::env::var("RD").is_ok() { eprintln!("round {round} left {left} again {} of {}", again.len(), pending.len()); }
             pending = again;
             if last {
                 break;
@@ -421,10 +430,16 @@ impl<'a> Index<'a> {
     }
 
     /// The relations of pairs that may visit `share` states each.
-    fn decide_wave(&self, wave: &[(u32, u32)], share: usize, wanted: Want<'_>) -> Vec<Decided> {
-        let one = |&(a, b): &(u32, u32)| self.relation(a, b, share, wanted(a as usize, b as usize));
-        let decide = |part: &[(u32, u32)]| -> Vec<_> { part.iter().map(one).collect() };
-        let parts: Vec<&[(u32, u32)]> = wave.chunks(PART.min(wave.len().div_ceil(8))).collect();
+    fn decide_wave(&self, wave: &[Tried], share: usize, wanted: Want<'_>) -> Vec<Decided> {
+        let one = |&((a, b), tried): &Tried| {
+            if tried > 0 && share < 2 * tried && share < self.budget.states {
+                // What was too little will not do the next time.
+                return Decided { relation: None, used: 0, cut: true };
+            }
+            self.relation(a, b, share, wanted(a as usize, b as usize))
+        };
+        let decide = |part: &[Tried]| -> Vec<_> { part.iter().map(one).collect() };
+        let parts: Vec<&[Tried]> = wave.chunks(PART.min(wave.len().div_ceil(8))).collect();
         let threads = self.threads.min(parts.len());
         // A thread costs as much as some hundred easy pairs.
         if threads <= 1 || (wave.len() < 4 * PART && share <= ROUNDS[0]) {
@@ -535,7 +550,7 @@ impl<'a> Index<'a> {
         let mut hits = Vec::new();
         let mut claimed = vec![0u32; self.entries.len()];
         // With none left every hit is a candidate.
-        let fuel = Fuel::new(self.total);
+        let fuel = Fuel::new(self.total / ASIDE);
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
@@ -577,6 +592,7 @@ impl<'a> Index<'a> {
 
     /// Pairs that may share a landmark or a piece, of those that are written out.
     fn overlaps(&self, texts: &Texts, owners: &[&[Owner]], candidates: &mut Candidates) {
+        if std::env::var("RD").is_ok() { eprintln!("overlaps {:?}", candidates.fuel); }
         let of = |run: u32| owners.get(run as usize).copied().unwrap_or_default();
         // How many owners the runs before each have, so that those of a range can be counted.
         let mut before_each = vec![0usize; owners.len() + 1];
@@ -687,6 +703,7 @@ impl<'a> Index<'a> {
             return;
         }
         let mut of_triple: Map<Triple, Vec<(u32, Roles)>> = Map::default();
+        let mut searched = Vec::new();
         for &at in &self.live {
             let triples = match self.branches(at) {
                 Some(branches) => Some(triples_of_branches(branches)),
@@ -697,23 +714,36 @@ impl<'a> Index<'a> {
             };
             match triples {
                 Some(triples) => {
-                    for (triple, roles) in triples {
+                    for &(triple, roles) in &triples {
                         of_triple.entry(triple).or_default().push((at, roles));
+                    }
+                    if is_unwritten(at) {
+                        searched.push((at, triples));
                     }
                 }
                 None => self.all_with(at, candidates),
             }
         }
-        for (triple, list) in &of_triple {
-            // Only the start of an identifier may have fewer than three.
-            let (alike, either) =
-                if triple.2.is_some() { (FIRST | AFTER_UNDERSCORE, RESUMED) } else { (FIRST, 0) };
-            for &(a, a_roles) in list.iter().filter(|&&(at, _)| is_unwritten(at)) {
+        // Two patterns may have many triples in common; they are a pair once.
+        let mut paired_with = vec![u32::MAX; self.entries.len()];
+        for (a, triples) in searched {
+            for (triple, a_roles) in triples {
+                let list = of_triple.get(&triple).map_or(&[][..], Vec::as_slice);
                 if !candidates.pay(list.len()) {
                     continue;
                 }
+                // Only the start of an identifier may have fewer than three.
+                let (alike, either) = if triple.2.is_some() {
+                    (FIRST | AFTER_UNDERSCORE, RESUMED)
+                } else {
+                    (FIRST, 0)
+                };
                 for &(b, b_roles) in list {
-                    if a_roles & b_roles & alike != 0 || (a_roles | b_roles) & either != 0 {
+                    if (a_roles & b_roles & alike != 0 || (a_roles | b_roles) & either != 0)
+                        && let Some(other) = paired_with.get_mut(b as usize)
+                        && *other != a
+                    {
+                        *other = a;
                         candidates.add(a, b);
                     }
                 }

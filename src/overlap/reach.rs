@@ -1,14 +1,18 @@
-//! From which places of the product of two patterns a landmark or a piece can still come.
+//! From which places of the product of two patterns a landmark or a piece can still come, and after
+//! how many characters both matches can then end.
 //!
 //! Before anything is shared the product in `shared` may stand in any state of one pattern with any
 //! state of the other, while most of these pairs lead to nothing: where both patterns count
 //! characters, they have to count in step to spell out the same text at the end. So the pairs are
-//! walked backwards, from those at which a landmark or a piece can begin. Conditions and guards are
-//! left out, which only adds pairs. Uses `program`, `alphabet`, `fuel`, `hash`.
+//! walked backwards, from those at which a landmark or a piece can begin, the ones nearest to the
+//! end first. Conditions and guards are left out, which only adds pairs and shortens ways: the
+//! number never overrates. Uses `program`, `alphabet`, `fuel`, `hash`.
+
+use std::collections::VecDeque;
 
 use super::alphabet::{Alphabet, Mask};
 use super::fuel::Fuel;
-use super::hash::Set;
+use super::hash::Map;
 use super::program::{MATCH, Program};
 use super::{LANDMARK, PIECE};
 
@@ -23,10 +27,13 @@ const WORD: u8 = 2;
 const GAP: u8 = 4;
 /// It may be `_`.
 const UNDERSCORE: u8 = 8;
+/// How many sets of these there are.
+const KINDS: usize = 16;
 
-/// The pairs of states, each a state or [`BEFORE`].
+/// The pairs of states, each a state or [`BEFORE`], with how many characters are still to come at
+/// least.
 #[derive(Debug)]
-pub(crate) struct Reach(Set<(u32, u32)>);
+pub(crate) struct Reach(Map<(u32, u32), u32>);
 
 impl Reach {
     /// Finds them; `None` where that takes more than `most` units.
@@ -43,30 +50,50 @@ impl Reach {
             return None;
         }
         let sides = [Side::new(a, alphabet, 0), Side::new(b, alphabet, 1)];
-        let mut search = Search { sides, alphabet, fuel, until };
-        let mut met = search.seeds()?;
-        let mut waiting: Vec<(u32, u32)> = met.iter().copied().collect();
+        let search = Search { sides, alphabet, fuel, until };
+        let mut seeds = search.seeds()?;
+        seeds.sort_unstable();
+        let mut seeds = seeds.into_iter().peekable();
+        // Each step is one character, so what waits is in order, and so are the seeds: of the two
+        // the nearer one is next.
+        let mut waiting: VecDeque<(u32, (u32, u32))> = VecDeque::new();
+        let mut least: Map<(u32, u32), u32> = Map::default();
         let [a, b] = &search.sides;
-        while let Some((x, y)) = waiting.pop() {
-            let (from_a, from_b) = (a.before(x), b.before(y));
+        loop {
+            let seed = seeds.next_if(|seed| waiting.front().is_none_or(|next| seed.0 <= next.0));
+            let is_seed = seed.is_some();
+            let Some((rest, pair)) = seed.or_else(|| waiting.pop_front()) else { break };
+            let known = least.entry(pair).or_insert(u32::MAX);
+            // A seed may have been met by then; what waited may have turned out to be nearer.
+            if if is_seed { *known <= rest } else { *known < rest } {
+                continue;
+            }
+            *known = rest;
+            let (from_a, from_b) = (a.before(pair.0), b.before(pair.1));
             fuel.spend(1 + from_a.len() * from_b.len() / 8);
-            if fuel.is_empty() || fuel.used() > until {
+            if search.is_over() {
                 return None;
             }
             for &(x, reads) in from_a {
                 for &(y, other) in from_b {
-                    if !reads.and(other).is_empty() && met.insert((x, y)) {
-                        waiting.push((x, y));
+                    if reads.and(other).is_empty() {
+                        continue;
+                    }
+                    let known = least.entry((x, y)).or_insert(u32::MAX);
+                    if rest + 1 < *known {
+                        *known = rest + 1;
+                        waiting.push_back((rest + 1, (x, y)));
                     }
                 }
             }
         }
-        Some(Self(met))
+        Some(Self(least))
     }
 
-    /// Whether a landmark or a piece can still come.
-    pub(crate) fn has(&self, a: u32, b: u32) -> bool {
-        self.0.contains(&(a, b))
+    /// How many characters a frame with a landmark or a piece goes on for at least from there; `None`
+    /// where there is no such frame.
+    pub(crate) fn least(&self, a: u32, b: u32) -> Option<u32> {
+        self.0.get(&(a, b)).copied()
     }
 }
 
@@ -157,6 +184,17 @@ impl<'a> Side<'a> {
         if state == BEFORE { self.program.start } else { state }
     }
 
+    /// The states, [`BEFORE`] too, that can spell out a word character next.
+    fn spelling_states(&self) -> impl Iterator<Item = u32> {
+        let states = (0..self.program.len() as u32).chain([BEFORE]);
+        states.filter(|&state| !self.spelled(state).is_empty())
+    }
+
+    /// The least that its match still needs.
+    fn rest(&self, state: u32) -> u32 {
+        self.program.distance(self.edges_state(state))
+    }
+
     fn spelled(&self, state: u32) -> Mask {
         self.spelled.get(self.edges_state(state) as usize).copied().unwrap_or_default()
     }
@@ -195,35 +233,42 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The pairs at which a landmark or a piece can begin.
-    fn seeds(&mut self) -> Option<Set<(u32, u32)>> {
-        let mut seeds = Set::default();
+    /// The pairs at which a landmark or a piece can begin, with what their matches still need.
+    fn seeds(&self) -> Option<Vec<(u32, (u32, u32))>> {
+        let mut seeds = Vec::new();
         let words = self.alphabet.words();
-        let mut letters = words;
-        letters = letters.without(super::alphabet::underscore());
-        let all = |side: &Side<'_>| -> Vec<u32> {
-            let states = (0..side.program.len() as u32).chain([BEFORE]);
-            states.filter(|&state| !side.spelled(state).is_empty()).collect()
-        };
+        let letters = words.without(super::alphabet::underscore());
         let [a, b] = &self.sides;
-        let others = all(b);
-        for x in all(a) {
-            self.fuel.spend(1 + others.len() / 16);
-            for &y in &others {
-                if a.spelled(x).and(b.spelled(y)).is_empty() {
-                    continue;
-                }
-                let (either, both) = (a.kinds(x) | b.kinds(y), a.kinds(x) & b.kinds(y));
+        // What can stand before them decides for most, so those that are alike in that go together.
+        let mut others: [Vec<u32>; KINDS] = Default::default();
+        for y in b.spelling_states() {
+            if let Some(alike) = others.get_mut(usize::from(b.kinds(y))) {
+                alike.push(y);
+            }
+        }
+        for x in a.spelling_states() {
+            self.fuel.spend(1);
+            for (kinds, others) in others.iter().enumerate() {
+                let (either, both) = (a.kinds(x) | kinds as u8, a.kinds(x) & kinds as u8);
                 let start = both & OTHER != 0;
                 let resumed = both & WORD != 0 && either & GAP != 0;
                 let piece = both & UNDERSCORE != 0;
-                let seed = ((start || resumed) && self.spell((x, y), LANDMARK, words, start))
-                    || (piece && self.spell((x, y), PIECE, letters, false));
-                if seed {
-                    seeds.insert((x, y));
+                if !(start || resumed || piece) {
+                    continue;
                 }
-                if self.is_over() {
-                    return None;
+                self.fuel.spend(others.len() / 4);
+                for &y in others {
+                    if a.spelled(x).and(b.spelled(y)).is_empty() {
+                        continue;
+                    }
+                    if ((start || resumed) && self.spell((x, y), LANDMARK, words, start))
+                        || (piece && self.spell((x, y), PIECE, letters, false))
+                    {
+                        seeds.push((a.rest(x).max(b.rest(y)), (x, y)));
+                    }
+                    if self.is_over() {
+                        return None;
+                    }
                 }
             }
         }

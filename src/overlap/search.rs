@@ -48,6 +48,10 @@ pub(crate) struct Frontier<N> {
     /// By the least length of a frame through them.
     waiting: Vec<VecDeque<u32>>,
     lowest: usize,
+    /// Those that were met since one was taken.
+    fresh: Vec<(u32, usize)>,
+    /// Whether of those with equally short frames the one that was met last is next.
+    deep: bool,
     /// For each place how often it was met, and the shortest way to it.
     met: Map<N, (u8, u32)>,
     exact: bool,
@@ -55,13 +59,19 @@ pub(crate) struct Frontier<N> {
 
 impl<N: Hash + Eq + Copy> Frontier<N> {
     /// Only the place `first`; `exact` if one way to a place is as good as any other.
-    pub(crate) fn new(first: N, exact: bool) -> Self {
+    ///
+    /// Of places with equally short frames those that were met from the same place come in their
+    /// order. Where `deep`, they come before those that were met earlier: then a search that knows
+    /// well what is still to come goes straight to its end.
+    pub(crate) fn new(first: N, exact: bool, deep: bool) -> Self {
         let mut met = Map::with_capacity_and_hasher(256, BuildHasherDefault::default());
         met.insert(first, (1, 0));
         Self {
             entries: vec![Entry { node: first, parent: 0, symbol: 0, length: 0 }],
             waiting: vec![VecDeque::from([0])],
             lowest: 0,
+            fresh: Vec::new(),
+            deep,
             met,
             exact,
         }
@@ -92,7 +102,10 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         *shortest = length.min(*shortest);
         let number = self.entries.len() as u32;
         self.entries.push(Entry { node, parent, symbol, length });
-        let least = length as usize + rest as usize;
+        self.fresh.push((number, length as usize + rest as usize));
+    }
+
+    fn wait(&mut self, number: u32, least: usize) {
         if self.waiting.len() <= least {
             self.waiting.resize_with(least + 1, VecDeque::new);
         }
@@ -102,6 +115,17 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         self.lowest = self.lowest.min(least);
     }
 
+    /// Whether a place that was just taken can wait, because it turns out that at least `rest` more
+    /// characters are needed from there; then it will come again.
+    pub(crate) fn postpone(&mut self, number: u32, rest: u32) -> bool {
+        let least = self.length(number) as usize + rest as usize;
+        let waits = least > self.lowest;
+        if waits {
+            self.wait(number, least);
+        }
+        waits
+    }
+
     /// Whether a place was met by a way that is no longer.
     pub(crate) fn knows(&self, node: &N, length: u32) -> bool {
         self.met.get(node).is_some_and(|met| met.1 <= length)
@@ -109,9 +133,19 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
 
     /// The next place to look at, with its number.
     pub(crate) fn pop(&mut self) -> Option<(u32, N)> {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        if self.deep {
+            fresh.reverse();
+        }
+        for &(number, least) in &fresh {
+            self.wait(number, least);
+        }
+        fresh.clear();
+        self.fresh = fresh;
         loop {
             let bucket = self.waiting.get_mut(self.lowest)?;
-            let Some(number) = bucket.pop_front() else {
+            let next = if self.deep { bucket.pop_back() } else { bucket.pop_front() };
+            let Some(number) = next else {
                 self.lowest += 1;
                 continue;
             };

@@ -131,7 +131,7 @@ pub(crate) fn shared(
     let exact = a.inexact.is_none() && b.inexact.is_none();
     let half = Half { state: BEFORE, guard: Guard::TRUE, context: 0, bits: 0 };
     let first = Node { prev: START, phase: Phase::None, a: half, b: half };
-    let mut frontier = Frontier::new(first, exact);
+    let mut frontier = Frontier::new(first, exact, true);
     let (mut a_moves, mut b_moves, mut phases) = (Vec::new(), Vec::new(), Vec::new());
     let mut division = Division::default();
     let mut refused = 0;
@@ -145,15 +145,17 @@ pub(crate) fn shared(
             reach = Reach::new(a, b, alphabet, fuel, at * REACH_PRICE);
             next_try = if reach.is_some() { None } else { tries.next() };
         }
-        let leads_on = |node: &Node| {
-            node.phase != Phase::None
-                || reach.as_ref().is_none_or(|reach| reach.has(node.a.state, node.b.state))
+        // `None` for a place that leads nowhere.
+        let rest = |node: &Node| match &reach {
+            Some(reach) if node.phase == Phase::None => reach.least(node.a.state, node.b.state),
+            _ => Some(rest(a, node.a).max(rest(b, node.b))),
         };
-        if !leads_on(&node) {
-            continue;
-        }
+        let Some(least) = rest(&node) else { continue };
         if let Some(bound) = bound(&walkers) {
             return Found::Unknown(bound);
+        }
+        if reach.is_some() && node.phase == Phase::None && frontier.postpone(number, least) {
+            continue;
         }
         if node.phase.is_enough()
             && ends(&mut walkers[0], node.a, node.prev)
@@ -212,13 +214,10 @@ pub(crate) fn shared(
                             a: settle(a_move, phase, letter),
                             b: settle(b_move, phase, letter),
                         };
-                        if !leads_on(&node) {
-                            continue;
-                        }
+                        let Some(rest) = rest(&node) else { continue };
                         if exact && is_worse(&frontier, node, [a, b], frontier.length(number) + 1) {
                             continue;
                         }
-                        let rest = rest(a, node.a).max(rest(b, node.b));
                         frontier.push(node, number, symbol, rest);
                     }
                 }
