@@ -102,6 +102,9 @@ const LANDMARK: u8 = 3;
 /// How many characters of a piece of an identifier must be shared.
 const PIECE: u8 = 4;
 
+/// How many units making a witness readable may cost.
+const READABLE: usize = 2_048;
+
 /// A pattern's automaton may always have so many places and edges, and else as many as its budget has
 /// states.
 const LEAST_SIZE: u64 = 1 << 12;
@@ -768,7 +771,8 @@ fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str, fuel: &Fuel) 
     let earlier = if best.0.start < best.1.start { a } else { b };
     if earlier.has_wildcard() {
         let mut at = best.0.start.min(best.1.start) + 1;
-        while at <= best.0.start.max(best.1.start) {
+        let until = fuel.used().saturating_add(READABLE);
+        while at <= best.0.start.max(best.1.start) && fuel.used() <= until {
             match separate((a, b), &frame, &best, at, (&lead, fuel)) {
                 Some((longer, pair)) => {
                     (frame, best) = (longer, pair);

@@ -70,7 +70,7 @@ const SIZE: u64 = 4 << 20;
 const SIZE_PER_PATTERN: u64 = 256;
 
 /// The states that a pair may visit in each round but the last.
-const ROUNDS: [usize; 3] = [1 << 13, 1 << 16, 1 << 20];
+const ROUNDS: [usize; 3] = [1 << 14, 1 << 17, 1 << 20];
 
 /// How many pairs are taken at a time, in the first round and later.
 const WAVES: [usize; 2] = [16_384, 512];

@@ -302,3 +302,175 @@ impl Search<'_> {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::landmark::Identifiers;
+    use super::super::matcher::Match;
+    use super::super::program::{MAX_SIZE, Side as Err};
+    use super::*;
+    use crate::pattern::{Versions, parse};
+
+    /// The letters of the frames that are tried, one more than all patterns below need.
+    const LETTERS: [char; 5] = ['a', 'b', 'c', '_', ':'];
+
+    fn program(pattern: &str) -> Program {
+        let ast = parse(pattern, Versions::ALL).unwrap_or_else(|e| panic!("{pattern}: {e:?}"));
+        Program::new(&ast, Err::Over, MAX_SIZE).unwrap_or_else(|e| panic!("{pattern}: {e:?}"))
+    }
+
+    fn reach(a: &Program, b: &Program) -> Reach {
+        let alphabet = Alphabet::new(&a.sets, &b.sets).expect("few characters");
+        Reach::new(a, b, &alphabet, &Fuel::new(10_000_000), 10_000_000).expect("small patterns")
+    }
+
+    /// All matches of a text that go on from a state, at its start; from [`BEFORE`], from any place
+    /// on. Conditions are left out.
+    fn runs(program: &Program, state: u32, text: &[char]) -> Vec<Match> {
+        let mut found = Vec::new();
+        let starts = if state == BEFORE { 0..text.len() } else { 0..1 };
+        let state = if state == BEFORE { program.start } else { state };
+        for start in starts {
+            let mut stack = vec![(state, Vec::new())];
+            while let Some((state, spelled)) = stack.pop() {
+                for edge in program.edges(state) {
+                    let at: usize = start + spelled.len();
+                    if edge.target == MATCH {
+                        let spelled = spelled.clone();
+                        found.push(Match { start, end: at, spelled });
+                    } else if let Some(&c) = text.get(at)
+                        && program.sets.get(edge.set).is_some_and(|set| set.has(c))
+                    {
+                        let mut spelled = spelled.clone();
+                        spelled.push(edge.spelled);
+                        stack.push((edge.target, spelled));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// All texts of up to `length` letters, the shorter ones first.
+    fn texts(length: usize) -> Vec<Vec<char>> {
+        let mut all: Vec<Vec<char>> = vec![Vec::new()];
+        let mut from = 0;
+        for _ in 0..length {
+            let to = all.len();
+            for at in from..to {
+                for letter in LETTERS {
+                    let mut longer = all[at].clone();
+                    longer.push(letter);
+                    all.push(longer);
+                }
+            }
+            from = to;
+        }
+        all
+    }
+
+    const PATTERNS: [&str; 16] = [
+        "a",
+        "abc",
+        "ab_c",
+        "a::b",
+        "b::c",
+        "b_abca",
+        "_abcb",
+        "a.*b",
+        r"\w*_c",
+        "ab.c",
+        "[ab]{1,3}c",
+        "(?:ab|ba)+",
+        r"\bab(?!c)",
+        ".{2}abc",
+        "(?:a|b_)?cab",
+        "[^:]*abcb",
+    ];
+
+    /// From no pair of states a landmark or a piece comes sooner than is said, and none where it is said
+    /// that none comes.
+    #[test]
+    fn nothing_comes_sooner() {
+        let texts = texts(5);
+        let (mut shown, mut exact) = (0, 0);
+        for (at, a) in PATTERNS.iter().enumerate() {
+            for b in &PATTERNS[at..] {
+                let (a_program, b_program) = (program(a), program(b));
+                let reach = reach(&a_program, &b_program);
+                let states = |program: &Program| (0..program.len() as u32).chain([BEFORE]);
+                for x in states(&a_program) {
+                    for y in states(&b_program) {
+                        let Some(length) = shortest((&a_program, x), (&b_program, y), &texts) else {
+                            continue;
+                        };
+                        let least = reach.least(x, y);
+                        assert!(
+                            least.is_some_and(|least| least as usize <= length),
+                            "{a} {x}, {b} {y}: {length} characters will do, not {least:?}"
+                        );
+                        shown += 1;
+                        exact += usize::from(least == Some(length as u32));
+                    }
+                }
+            }
+        }
+        assert!(shown > 1_000 && 2 * exact > shown, "{exact} of {shown}");
+    }
+
+    /// The length of the first of `texts` that shows an overlap in part of what goes on from two
+    /// states.
+    fn shortest(
+        (a, x): (&Program, u32),
+        (b, y): (&Program, u32),
+        texts: &[Vec<char>],
+    ) -> Option<usize> {
+        // What was read before is not known, so it is taken for a word character outside of both:
+        // with it nothing begins that would not begin after any other one.
+        let from_start = x == BEFORE && y == BEFORE;
+        let shown = |text: &Vec<char>| {
+            let mut frame = text.clone();
+            let moved = usize::from(!from_start);
+            if !from_start {
+                frame.insert(0, 'x');
+            }
+            let words = Identifiers::new(&frame);
+            let moved = |m: Match| Match { start: m.start + moved, end: m.end + moved, ..m };
+            let of_a: Vec<Match> = runs(a, x, text).into_iter().map(moved).collect();
+            let of_b: Vec<Match> = runs(b, y, text).into_iter().map(moved).collect();
+            of_a.iter().any(|a| of_b.iter().any(|b| words.overlap(a, b)))
+        };
+        texts.iter().find(|text| shown(text)).map(Vec::len)
+    }
+
+    #[test]
+    fn the_length_of_a_witness() {
+        for (a, b, length) in [
+            ("abc", "abc", Some(3)),
+            ("alloc_buffer::", "MlxDevice::alloc_", Some(25)),
+            ("a::b::foo", "foo::bar", Some(14)),
+            ("mlx_native.*count", "free_count", Some(15)),
+            ("(a|b)*a(a|b){9}x", "(a|b)*a(a|b){20}x", Some(22)),
+            (r".*n.{4}k_f.*$", r".*n.{9}k_f.*$", Some(13)),
+            ("rope_multi::dispatch", "build_rope::x", None),
+            ("MlxDevice", "alloc_buffer::", None),
+            ("proj", "j_foo", None),
+            // They count in step, and never end alike.
+            ("(?:abcd)*x_y", "(?:abcd)*z_y", None),
+        ] {
+            let (a_program, b_program) = (program(a), program(b));
+            let least = reach(&a_program, &b_program).least(BEFORE, BEFORE);
+            assert_eq!(least, length, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn it_gives_up_at_its_bound() {
+        let (a, b) = (program("(?:ab?){1,40}c"), program("(?:a?b){1,40}c"));
+        let alphabet = Alphabet::new(&a.sets, &b.sets).expect("few characters");
+        let fuel = Fuel::new(1_000_000);
+        assert!(Reach::new(&a, &b, &alphabet, &fuel, 500).is_none());
+        assert!(fuel.used() < 2_000, "{}", fuel.used());
+        assert!(Reach::new(&a, &b, &alphabet, &Fuel::new(300), 100_000).is_none());
+    }
+}

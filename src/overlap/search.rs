@@ -48,10 +48,6 @@ pub(crate) struct Frontier<N> {
     /// By the least length of a frame through them.
     waiting: Vec<VecDeque<u32>>,
     lowest: usize,
-    /// Those that were met since one was taken.
-    fresh: Vec<(u32, usize)>,
-    /// Whether of those with equally short frames the one that was met last is next.
-    deep: bool,
     /// For each place how often it was met, and the shortest way to it.
     met: Map<N, (u8, u32)>,
     exact: bool,
@@ -59,19 +55,13 @@ pub(crate) struct Frontier<N> {
 
 impl<N: Hash + Eq + Copy> Frontier<N> {
     /// Only the place `first`; `exact` if one way to a place is as good as any other.
-    ///
-    /// Of places with equally short frames those that were met from the same place come in their
-    /// order. Where `deep`, they come before those that were met earlier: then a search that knows
-    /// well what is still to come goes straight to its end.
-    pub(crate) fn new(first: N, exact: bool, deep: bool) -> Self {
+    pub(crate) fn new(first: N, exact: bool) -> Self {
         let mut met = Map::with_capacity_and_hasher(256, BuildHasherDefault::default());
         met.insert(first, (1, 0));
         Self {
             entries: vec![Entry { node: first, parent: 0, symbol: 0, length: 0 }],
             waiting: vec![VecDeque::from([0])],
             lowest: 0,
-            fresh: Vec::new(),
-            deep,
             met,
             exact,
         }
@@ -102,7 +92,7 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         *shortest = length.min(*shortest);
         let number = self.entries.len() as u32;
         self.entries.push(Entry { node, parent, symbol, length });
-        self.fresh.push((number, length as usize + rest as usize));
+        self.wait(number, length as usize + rest as usize);
     }
 
     fn wait(&mut self, number: u32, least: usize) {
@@ -133,19 +123,9 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
 
     /// The next place to look at, with its number.
     pub(crate) fn pop(&mut self) -> Option<(u32, N)> {
-        let mut fresh = std::mem::take(&mut self.fresh);
-        if self.deep {
-            fresh.reverse();
-        }
-        for &(number, least) in &fresh {
-            self.wait(number, least);
-        }
-        fresh.clear();
-        self.fresh = fresh;
         loop {
             let bucket = self.waiting.get_mut(self.lowest)?;
-            let next = if self.deep { bucket.pop_back() } else { bucket.pop_front() };
-            let Some(number) = next else {
+            let Some(number) = bucket.pop_front() else {
                 self.lowest += 1;
                 continue;
             };

@@ -22,8 +22,8 @@ use super::{Bound, LANDMARK, PIECE, Reason};
 const AFTER: u32 = u32::MAX - 1;
 /// At how many places to find out which of them lead to anything, and how many units of fuel that may
 /// take for each: it pays only where the search is long.
-const REACH_AT: [usize; 3] = [128, 2_048, 32_768];
-const REACH_PRICE: usize = 256;
+const REACH_AT: [usize; 3] = [32, 1_024, 32_768];
+const REACH_PRICE: usize = 512;
 /// How many frames are offered to `check` before the search gives up.
 const MAX_REFUSED: usize = 200;
 
@@ -131,7 +131,7 @@ pub(crate) fn shared(
     let exact = a.inexact.is_none() && b.inexact.is_none();
     let half = Half { state: BEFORE, guard: Guard::TRUE, context: 0, bits: 0 };
     let first = Node { prev: START, phase: Phase::None, a: half, b: half };
-    let mut frontier = Frontier::new(first, exact, true);
+    let mut frontier = Frontier::new(first, exact);
     let (mut a_moves, mut b_moves, mut phases) = (Vec::new(), Vec::new(), Vec::new());
     let mut division = Division::default();
     let mut refused = 0;
