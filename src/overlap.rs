@@ -116,7 +116,7 @@ const MANY_STEPS: u32 = 4_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// How many states one question may visit, each as often as it is visited: places of a product,
-    /// states in the sets of the side that is made deterministic. A formula counts as 32, eight
+    /// states in the sets of the side that is made deterministic. A formula counts as 32, four
     /// steps of the matcher as one.
     pub states: usize,
 }
@@ -331,7 +331,15 @@ impl<'a> Compiled<'a> {
             Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under, limit)),
             _ => None,
         };
-        Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), everything: OnceLock::new(), budget }
+        Self {
+            ast,
+            over,
+            under,
+            matcher: OnceLock::new(),
+            sample: OnceLock::new(),
+            everything: OnceLock::new(),
+            budget,
+        }
     }
 
     /// The matcher of the pattern.
@@ -834,6 +842,12 @@ fn separate(
 /// only `a` claims.
 pub fn within(a: &Ast, b: &Ast, budget: Budget) -> Answer {
     Compiled::new(a, budget).within(&Compiled::new(b, budget))
+}
+
+/// The bound that keeps a pattern from being looked at at all, if that is plain to see: it has too many
+/// places when its repeats are written out.
+pub fn too_large(ast: &Ast) -> Option<Reason> {
+    (program::places(&ast.root, 0) > program::MAX_SIZE).then_some(Reason::Bound(Bound::Size))
 }
 
 /// Whether a pattern claims every frame; if not, with a shortest one that it does not claim.

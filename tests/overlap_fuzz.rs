@@ -23,12 +23,78 @@ const KIBIBYTES: u64 = 1 << 20;
 
 /// What patterns are put together from.
 const PARTS: &[&str] = &[
-    "a", "b", "ab", "x_", "_y", "::", "norm", "kv_", "é", "İ", "ſ", "1", " ", ".", ".*", ".+?",
-    r"\w", r"\w*", r"\W", r"\d+", r"\s", r"\b", r"\B", "^", "$", r"\A", r"\Z", "[ab]", "[^:]*",
-    r"[\w.-]{0,50}?", "[a-z]{32}", "(?i)", "(?i:K)", "(?s:.)", "(?a:\\w)", "(?m:^)", "(a|b)*",
-    "(?:a|ab)(?:c|bc)", "(", ")", "(?:", "(?>", "(?=", "(?!", "(?<=", "(?<!", "(?P<n>", "(?P=n)",
-    r"\1", r"\2", "(?(1)a|b)", "|", "*", "+", "?", "*+", "++", "?+", "{3}", "{1,300}", "{0,1000}",
-    "{2,}", "{,4}", "[", "]", r"\", r"\x41", r"\u0130", r"\N{DIGIT ONE}", r"\Q", r"\p{L}", "(?#c)",
+    "a",
+    "b",
+    "ab",
+    "x_",
+    "_y",
+    "::",
+    "norm",
+    "kv_",
+    "é",
+    "İ",
+    "ſ",
+    "1",
+    " ",
+    ".",
+    ".*",
+    ".+?",
+    r"\w",
+    r"\w*",
+    r"\W",
+    r"\d+",
+    r"\s",
+    r"\b",
+    r"\B",
+    "^",
+    "$",
+    r"\A",
+    r"\Z",
+    "[ab]",
+    "[^:]*",
+    r"[\w.-]{0,50}?",
+    "[a-z]{32}",
+    "(?i)",
+    "(?i:K)",
+    "(?s:.)",
+    "(?a:\\w)",
+    "(?m:^)",
+    "(a|b)*",
+    "(?:a|ab)(?:c|bc)",
+    "(",
+    ")",
+    "(?:",
+    "(?>",
+    "(?=",
+    "(?!",
+    "(?<=",
+    "(?<!",
+    "(?P<n>",
+    "(?P=n)",
+    r"\1",
+    r"\2",
+    "(?(1)a|b)",
+    "|",
+    "*",
+    "+",
+    "?",
+    "*+",
+    "++",
+    "?+",
+    "{3}",
+    "{1,300}",
+    "{0,1000}",
+    "{2,}",
+    "{,4}",
+    "[",
+    "]",
+    r"\",
+    r"\x41",
+    r"\u0130",
+    r"\N{DIGIT ONE}",
+    r"\Q",
+    r"\p{L}",
+    "(?#c)",
 ];
 
 fn number(name: &str, default: u64) -> u64 {
@@ -170,9 +236,8 @@ fn run(bytes: &[u8]) -> Run {
 /// The processor time of a process so far, and its peak memory in KiB; nothing where that cannot be
 /// read.
 fn taken(process: u32) -> (f64, u64) {
-    let read = |name: &str| {
-        std::fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default()
-    };
+    let read =
+        |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
     let stat = read("stat");
     let after_name = stat.rsplit(") ").next().unwrap_or_default();
     let ticks: f64 =

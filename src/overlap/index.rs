@@ -55,7 +55,7 @@ use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 const MAX_CANDIDATES: usize = 8_000_000;
 
 /// The states that all pairs together may visit.
-const TOTAL: usize = 240_000_000;
+const TOTAL: usize = 180_000_000;
 
 /// The part of that which the samples may take besides, and the search for candidates.
 const ASIDE: usize = 8;
@@ -85,7 +85,7 @@ const PART: usize = 256;
 const LEAST: usize = 64;
 
 /// The most pairs that are listed as undecided because of the budget of the run.
-const MAX_UNDECIDED: usize = 100_000;
+const MAX_UNDECIDED: usize = 10_000;
 
 /// Up to how many pairs of runs of which one ends as the other begins all of them are looked at,
 /// whatever their number of patterns.
@@ -251,7 +251,7 @@ impl<'a> Index<'a> {
         let mut live = Vec::new();
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
-        let total = std::env::var("RT").ok().and_then(|v|v.parse().ok()).unwrap_or(TOTAL) + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
+        let total = TOTAL + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
         let mut states_left = total / ASIDE;
         let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
         for (at, &ast) in patterns.iter().enumerate() {
@@ -370,7 +370,6 @@ impl<'a> Index<'a> {
         self.overlaps(&texts, &owners, &mut candidates);
         self.unwritten(&mut candidates);
         candidates.tidy();
-        if std::env::var("RD").is_ok() { eprintln!("candidates {} {:?}", candidates.pairs.len(), candidates.fuel); }
         candidates.pairs.retain(|&(a, b)| wanted(a as usize, b as usize) != Wanted::Nothing);
         let (findings, undecided) = self.decide(&candidates.pairs, wanted);
         let looked_at = candidates.pairs.len();
@@ -419,7 +418,6 @@ impl<'a> Index<'a> {
                     }
                 }
             }
-            if std::env::var("RD").is_ok() { eprintln!("round {round} left {left} again {} of {}", again.len(), pending.len()); }
             pending = again;
             if last {
                 break;
@@ -592,7 +590,6 @@ impl<'a> Index<'a> {
 
     /// Pairs that may share a landmark or a piece, of those that are written out.
     fn overlaps(&self, texts: &Texts, owners: &[&[Owner]], candidates: &mut Candidates) {
-        if std::env::var("RD").is_ok() { eprintln!("overlaps {:?}", candidates.fuel); }
         let of = |run: u32| owners.get(run as usize).copied().unwrap_or_default();
         // How many owners the runs before each have, so that those of a range can be counted.
         let mut before_each = vec![0usize; owners.len() + 1];

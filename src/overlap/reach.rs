@@ -401,7 +401,8 @@ mod tests {
                 let states = |program: &Program| (0..program.len() as u32).chain([BEFORE]);
                 for x in states(&a_program) {
                     for y in states(&b_program) {
-                        let Some(length) = shortest((&a_program, x), (&b_program, y), &texts) else {
+                        let Some(length) = shortest((&a_program, x), (&b_program, y), &texts)
+                        else {
                             continue;
                         };
                         let least = reach.least(x, y);
