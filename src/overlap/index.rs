@@ -24,12 +24,13 @@
 //! # What a run may cost
 //! One pair may visit as many states as its [`Budget`] says; all pairs together no more than a
 //! fixed number and some for each pattern. The pairs are taken in rounds: in the first each may
-//! visit few states, and those that need more come again in the next, with many times as many. A
+//! visit few states, and those that need more come again in the next, with many times as many; a
+//! pair for which there are not at least twice as many as it has had in vain stays undecided. A
 //! round is cut into waves of a fixed number of pairs; what a wave has used is known when the next
 //! begins, and a pair may use a few times its even share of what is left. So the outcome depends
 //! neither on the machine nor on the number or the order of its threads, and some hard pairs do not
 //! keep the others from being decided. Automata, samples and the search for candidates have budgets of
-//! their own in the same way, spent in the order of the patterns.
+//! their own, spent in the order of the patterns.
 //!
 //! Uses `features`, `texts`, `fuel`, and what the relation is made of.
 

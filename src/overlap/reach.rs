@@ -80,9 +80,10 @@ impl Reach {
                         continue;
                     }
                     let known = least.entry((x, y)).or_insert(u32::MAX);
-                    if rest + 1 < *known {
-                        *known = rest + 1;
-                        waiting.push_back((rest + 1, (x, y)));
+                    let rest = rest.saturating_add(1);
+                    if rest < *known {
+                        *known = rest;
+                        waiting.push_back((rest, (x, y)));
                     }
                 }
             }
@@ -261,10 +262,13 @@ impl Search<'_> {
                     if a.spelled(x).and(b.spelled(y)).is_empty() {
                         continue;
                     }
-                    if ((start || resumed) && self.spell((x, y), LANDMARK, words, start))
-                        || (piece && self.spell((x, y), PIECE, letters, false))
+                    let rest = a.rest(x).max(b.rest(y));
+                    // Without an end there is no match.
+                    if rest != u32::MAX
+                        && (((start || resumed) && self.spell((x, y), LANDMARK, words, start))
+                            || (piece && self.spell((x, y), PIECE, letters, false)))
                     {
-                        seeds.push((a.rest(x).max(b.rest(y)), (x, y)));
+                        seeds.push((rest, (x, y)));
                     }
                     if self.is_over() {
                         return None;
@@ -369,7 +373,7 @@ mod tests {
         all
     }
 
-    const PATTERNS: [&str; 16] = [
+    const PATTERNS: [&str; 17] = [
         "a",
         "abc",
         "ab_c",
@@ -386,6 +390,7 @@ mod tests {
         ".{2}abc",
         "(?:a|b_)?cab",
         "[^:]*abcb",
+        "abc(?:b|a(?!))",
     ];
 
     /// From no pair of states a landmark or a piece comes sooner than is said, and none where it is said

@@ -20,8 +20,8 @@ use super::{Bound, LANDMARK, PIECE, Reason};
 
 /// The match has ended.
 const AFTER: u32 = u32::MAX - 1;
-/// At how many places to find out which of them lead to anything, and how many units of fuel that may
-/// take for each: it pays only where the search is long.
+/// At how many places to find out which of them lead to anything and how soon, and how many units of fuel
+/// that may take for each: it pays only where the search is long.
 const REACH_AT: [usize; 3] = [32, 1_024, 32_768];
 const REACH_PRICE: usize = 1_024;
 /// How many frames are offered to `check` before the search gives up.
