@@ -104,6 +104,10 @@ const MANY: u32 = 4_096;
 /// The most triples that are listed for a pattern.
 const MAX_TRIPLES: usize = 4_096;
 
+/// How many triples may be met for each place and edge of an automaton, and besides, until they are
+/// too many: in `(?:a?b?){500}` every state leads to every later one.
+const MAX_MET: [usize; 2] = [16, 1 << 16];
+
 /// Two patterns that are at odds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -1063,6 +1067,7 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
                 || letters.get(&edge.set).is_none_or(|letters| letters.others)
         })
     };
+    let mut met_left = MAX_MET[0] * program.size() as usize + MAX_MET[1];
     let mut all = Vec::new();
     for state in 0..program.len() as u32 {
         let roles = roles.get(state as usize).copied().unwrap_or_default();
@@ -1072,11 +1077,13 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
                     all.push(((a, None, None), roles));
                 }
                 for (second, seconds) in spelled(first) {
+                    met_left = met_left.checked_sub(1 + seconds.words.len())?;
                     for &b in &seconds.words {
                         if may_end(second) {
                             all.push(((a, Some(b), None), roles));
                         }
                         for (_, thirds) in spelled(second) {
+                            met_left = met_left.checked_sub(1 + thirds.words.len())?;
                             all.extend(
                                 thirds.words.iter().map(|&c| ((a, Some(b), Some(c)), roles)),
                             );
