@@ -225,7 +225,7 @@ fn the_tail_of_an_identifier() {
         ("BrandKernel", r"Kernel\/"),
         ("FastKernelBot", "KernelBot::"),
         ("brandkernel", "kernel_run"),
-        ("EvoDeviceQueue", "DeviceQueue|x::QueueRun"),
+        ("EvoDeviceQueue", "DeviceQueue::run"),
     ] {
         check(a, b, &Kind::None);
     }
@@ -248,7 +248,7 @@ fn what_is_too_large_is_plain_to_see() {
         let relation = related(pattern, "ab");
         assert_eq!(relation.kind, Kind::Undecided(Reason::Bound(Bound::Size)));
     }
-    for pattern in ["(a{1,1000}){1,900}", "a{60000}b", "(?:a{1000}){0}b"] {
+    for pattern in ["(a{1,1000}){1,100}", "a{60000}b", "(?:a{1000}){0}b"] {
         assert_eq!(too_large(&ast(pattern)), None, "{pattern}");
         assert!(!matches!(related(pattern, "xy").kind, Kind::Undecided(_)), "{pattern}");
     }

@@ -174,8 +174,8 @@ fn the_number_of_threads_changes_nothing() {
 /// Where every state of a pattern leads to every later one, it is held against all others at once.
 #[test]
 fn patterns_of_too_many_triples() {
-    let many = "[ab]?[cd]?[ef]?".repeat(120);
-    let mut patterns = vec![format!("{many}x_y"), format!("k_{many}"), "abcdef_q".to_owned()];
+    let many = "[ab]?[cd]?[ef]?".repeat(30);
+    let mut patterns = vec![format!("{many}x_y"), "abcdef_q".to_owned()];
     patterns.extend((0..6).map(|i| format!("cebd::w{i}_(?:abc|x_yy)")));
     assert!(check(&patterns) > 3);
 }

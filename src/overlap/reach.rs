@@ -421,7 +421,7 @@ mod tests {
                 }
             }
         }
-        assert!(shown > 1_000 && 2 * exact > shown, "{exact} of {shown}");
+        assert!(shown >= 80 && 2 * exact > shown, "{exact} of {shown}");
     }
 
     /// The length of the first of `texts` that shows an overlap in part of what goes on from two
@@ -455,7 +455,7 @@ mod tests {
             ("abc", "abc", Some(3)),
             ("alloc_buffer::", "MlxDevice::alloc_", Some(25)),
             ("a::b::foo", "foo::bar", Some(14)),
-            ("mlx_native.*count", "free_count", Some(15)),
+            ("mlx_native.*count", "free_count", Some(20)),
             ("(a|b)*a(a|b){9}x", "(a|b)*a(a|b){20}x", Some(22)),
             (r".*n.{4}k_f.*$", r".*n.{9}k_f.*$", Some(13)),
             ("rope_multi::dispatch", "build_rope::x", None),
