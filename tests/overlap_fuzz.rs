@@ -118,7 +118,8 @@ fn pattern(rng: &mut Rng) -> String {
             let (open, close) =
                 [("(", ")"), ("(?:a|", ")*"), ("(?=", ")"), ("(?>", ")+"), ("(?!b", ")a")]
                     [rng.below(5)];
-            let deep = 1 + rng.below([20, 300, 10_000][rng.below(3)]);
+            let most = [20, 300, 10_000][rng.below(3)];
+            let deep = 1 + rng.below(most);
             all = format!("{}a{}", open.repeat(deep), close.repeat(deep));
         }
         _ => {
