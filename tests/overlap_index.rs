@@ -175,9 +175,10 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn patterns_of_too_many_triples() {
     let many = "[ab]?[cd]?[ef]?".repeat(30);
-    let mut patterns = vec![format!("{many}x_y"), "abcdef_q".to_owned()];
+    let mut patterns = ["abcdef_q", "x_yz", "bdfx_yk"].map(str::to_owned).to_vec();
+    patterns.push(format!("{many}x_y"));
     patterns.extend((0..6).map(|i| format!("cebd::w{i}_(?:abc|x_yy)")));
-    assert!(check(&patterns) > 3);
+    assert!(check(&patterns) >= 2);
 }
 
 /// A file of the public rule sets, where the data is at hand.

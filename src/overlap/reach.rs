@@ -458,7 +458,7 @@ mod tests {
             ("mlx_native.*count", "free_count", Some(20)),
             ("(a|b)*a(a|b){9}x", "(a|b)*a(a|b){20}x", Some(22)),
             (r".*n.{4}k_f.*$", r".*n.{9}k_f.*$", Some(13)),
-            ("rope_multi::dispatch", "build_rope::x", None),
+            ("rope_multi::dispatch", "build_run::x", None),
             ("MlxDevice", "alloc_buffer::", None),
             ("proj", "j_foo", None),
             // They count in step, and never end alike.
