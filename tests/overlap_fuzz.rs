@@ -124,7 +124,7 @@ fn pattern(rng: &mut Rng) -> String {
         }
         _ => {
             let most = [4, 10, 30][rng.below(3)];
-            for _ in 0..1 + rng.below(most) {
+            for _ in 0..=rng.below(most) {
                 all.push_str(PARTS[rng.below(PARTS.len())]);
             }
             // What is open is closed, mostly: else hardly any would be a pattern.
@@ -175,7 +175,7 @@ fn case(rng: &mut Rng) -> Vec<u8> {
         }
         1 | 2 => {
             let mut bytes = register(rng);
-            for _ in 0..1 + rng.below(8) {
+            for _ in 0..=rng.below(8) {
                 let at = rng.below(bytes.len());
                 bytes[at] = rng.below(256) as u8;
             }
@@ -221,7 +221,7 @@ fn run(bytes: &[u8]) -> Run {
         kibibytes = kibibytes.max(peak);
         match child.try_wait() {
             Ok(Some(status)) => break status.code(),
-            Ok(None) if seconds > 6.0 * SECONDS || start.elapsed() > Duration::from_secs(300) => {
+            Ok(None) if seconds > 6.0 * SECONDS || start.elapsed() > Duration::from_mins(5) => {
                 let _ = child.kill();
                 let _ = child.wait();
                 break None;
