@@ -103,6 +103,13 @@ const LANDMARK: u8 = 3;
 /// How many characters of a piece of an identifier must be shared.
 const PIECE: u8 = 4;
 
+/// How many units making a witness readable may cost.
+const READABLE: usize = 2_048;
+
+/// A pattern's automaton may always have so many places and edges, and else as many as its budget has
+/// states.
+const LEAST_SIZE: u64 = 1 << 12;
+
 /// After how many steps not all matches are asked for any more.
 const MANY_STEPS: u32 = 4_000;
 
@@ -110,7 +117,7 @@ const MANY_STEPS: u32 = 4_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// How many states one question may visit, each as often as it is visited: places of a product,
-    /// states in the sets of the side that is made deterministic. A formula counts as 32, eight
+    /// states in the sets of the side that is made deterministic. A formula counts as 32, four
     /// steps of the matcher as one.
     pub states: usize,
 }
@@ -119,6 +126,22 @@ impl Default for Budget {
     fn default() -> Self {
         // `(a|b)*a(a|b){14}$` has sets of 300,000 states in all.
         Self { states: 24_000_000 }
+    }
+}
+
+impl Budget {
+    /// The states that a question about each of all patterns may visit together, about.
+    const TOGETHER: usize = 24_000_000;
+
+    /// What each pattern always may.
+    const LEAST: usize = 12_000;
+
+    /// The budget of one question about one pattern where the same is asked of so many: an even share. It
+    /// depends on their number alone, so that an answer does not depend on who is asked first.
+    #[must_use]
+    pub fn among(patterns: usize) -> Self {
+        let most = Self::default().states;
+        Self { states: (Self::TOGETHER / patterns.max(1)).clamp(Self::LEAST, most) }
     }
 }
 
@@ -282,13 +305,24 @@ pub struct Compiled<'a> {
     under: Option<Result<Program, Reason>>,
     matcher: OnceLock<Matcher>,
     sample: OnceLock<Sample>,
+    everything: OnceLock<Answer>,
     budget: Budget,
 }
 
 impl<'a> Compiled<'a> {
     /// Prepares a pattern.
     pub fn new(ast: &'a Ast, budget: Budget) -> Self {
-        Self::limited(ast, budget, program::MAX_SIZE)
+        let limit = program::MAX_SIZE.min(budget.states as u64).max(LEAST_SIZE);
+        let mut compiled = Self::limited(ast, budget, limit);
+        if limit < program::MAX_SIZE {
+            // It may well have fewer places than the bound says that is named.
+            for side in [Some(&mut compiled.over), compiled.under.as_mut()].into_iter().flatten() {
+                if let Err(reason @ Reason::Bound(Bound::Size)) = side {
+                    *reason = Reason::Bound(Bound::Total);
+                }
+            }
+        }
+        compiled
     }
 
     /// [`Compiled::new`] with automata of at most `limit` places and edges.
@@ -298,7 +332,15 @@ impl<'a> Compiled<'a> {
             Ok(program) if program.inexact.is_some() => Some(Program::new(ast, Side::Under, limit)),
             _ => None,
         };
-        Self { ast, over, under, matcher: OnceLock::new(), sample: OnceLock::new(), budget }
+        Self {
+            ast,
+            over,
+            under,
+            matcher: OnceLock::new(),
+            sample: OnceLock::new(),
+            everything: OnceLock::new(),
+            budget,
+        }
     }
 
     /// The matcher of the pattern.
@@ -388,6 +430,10 @@ impl<'a> Compiled<'a> {
 
     /// Whether it claims every frame.
     pub fn claims_everything(&self) -> Answer {
+        self.everything.get_or_init(|| self.find_everything()).clone()
+    }
+
+    fn find_everything(&self) -> Answer {
         let all = match Program::of_set(CharSet::all()) {
             Ok(all) => all,
             Err(reason) => return Answer::Undecided(reason),
@@ -734,7 +780,8 @@ fn partial_witness(a: &Compiled<'_>, b: &Compiled<'_>, text: &str, fuel: &Fuel) 
     let earlier = if best.0.start < best.1.start { a } else { b };
     if earlier.has_wildcard() {
         let mut at = best.0.start.min(best.1.start) + 1;
-        while at <= best.0.start.max(best.1.start) {
+        let until = fuel.used().saturating_add(READABLE);
+        while at <= best.0.start.max(best.1.start) && fuel.used() <= until {
             match separate((a, b), &frame, &best, at, (&lead, fuel)) {
                 Some((longer, pair)) => {
                     (frame, best) = (longer, pair);
@@ -796,6 +843,12 @@ fn separate(
 /// only `a` claims.
 pub fn within(a: &Ast, b: &Ast, budget: Budget) -> Answer {
     Compiled::new(a, budget).within(&Compiled::new(b, budget))
+}
+
+/// The bound that keeps a pattern from being looked at at all, if that is plain to see: it has too many
+/// places when its repeats are written out.
+pub fn too_large(ast: &Ast) -> Option<Reason> {
+    (program::places(&ast.root, 0) > program::MAX_SIZE).then_some(Reason::Bound(Bound::Size))
 }
 
 /// Whether a pattern claims every frame; if not, with a shortest one that it does not claim.

@@ -250,7 +250,8 @@ impl<'d> Workspace<'d> {
     pub fn compiled(&self, id: PatternId) -> Option<&Compiled<'d>> {
         let make = || {
             let ast = self.patterns.tree(id)?;
-            Some(Box::new(Compiled::new(ast, Budget::default())))
+            let budget = Budget::among(self.patterns.unusual().len());
+            Some(Box::new(Compiled::new(ast, budget)))
         };
         self.compiled.get(id.0 as usize)?.get_or_init(make).as_deref()
     }

@@ -2,8 +2,8 @@
 
 use reglint::overlap::matcher::{self, Outcome};
 use reglint::overlap::{
-    Answer, Bound, Budget, Kind, Reason, Relation, Sample, claims_everything, claims_nothing,
-    relation, sample, within,
+    Answer, Bound, Budget, Compiled, Kind, Reason, Relation, Sample, claims_everything,
+    claims_nothing, relation, sample, too_large, within,
 };
 use reglint::pattern::{Ast, Versions, parse};
 
@@ -215,6 +215,60 @@ fn bounds_are_met_and_named() {
     assert_eq!(related("(a|b)*a(a|b){14}", "(?:[ab])*a[ab]{14}").kind, Kind::Equal);
     assert_eq!(related("(a|b)*a(a|b){13}$", "(a|b)*a(a|b){14}$").kind, Kind::Partial);
     assert_eq!(undecided("(a|b)*a(a|b){30}$", "(a|b)*a(a|b){29}[ab]$"), Bound::States);
+}
+
+/// A name that ends as another pattern begins has text in common with it in which no identifier starts:
+/// where no word part of its own begins there either, it names nothing.
+#[test]
+fn the_tail_of_an_identifier() {
+    for (a, b) in [
+        ("BrandKernel", r"Kernel\/"),
+        ("FastKernelBot", "KernelBot::"),
+        ("brandkernel", "kernel_run"),
+        ("EvoDeviceQueue", "DeviceQueue::run"),
+    ] {
+        check(a, b, &Kind::None);
+    }
+    for (a, b) in [
+        ("brand_kernel", r"kernel\/"),
+        ("Brand::Kernel", r"Kernel\/"),
+        ("Brand.*Kernel", r"Kernel\/"),
+        (r"Brand\w*Kernel", r"Kernel\/"),
+    ] {
+        check(a, b, &Kind::Partial);
+    }
+    check("BrandKernel", "Kernel", &Kind::AWithinB);
+}
+
+#[test]
+fn what_is_too_large_is_plain_to_see() {
+    let large = "(?:module_name|other_name)".repeat(60_000);
+    for pattern in ["(a{1,1000}){1,1000}", "((?:ab){20}|c){50000}", large.as_str()] {
+        assert_eq!(too_large(&ast(pattern)), Some(Reason::Bound(Bound::Size)));
+        let relation = related(pattern, "ab");
+        assert_eq!(relation.kind, Kind::Undecided(Reason::Bound(Bound::Size)));
+    }
+    for pattern in ["(a{1,1000}){1,100}", "a{60000}b", "(?:a{1000}){0}b"] {
+        assert_eq!(too_large(&ast(pattern)), None, "{pattern}");
+        assert!(!matches!(related(pattern, "xy").kind, Kind::Undecided(_)), "{pattern}");
+    }
+}
+
+/// What one question may cost depends on how many patterns there are, and on nothing else.
+#[test]
+fn a_budget_is_shared_evenly() {
+    assert_eq!(Budget::among(0), Budget::default());
+    assert_eq!(Budget::among(1), Budget::default());
+    let states = |patterns| Budget::among(patterns).states;
+    assert!(states(100) >= 100_000 && states(1_000) < states(100));
+    assert_eq!(states(1_000_000), states(10_000_000));
+    // A pattern that is too large for its share is one that a bound of the run keeps out.
+    let large = ast("(?:ab?){1,3000}c");
+    let compiled = Compiled::new(&large, Budget::among(1_000_000));
+    let bound = Reason::Bound(Bound::Total);
+    assert_eq!(compiled.claims_nothing(), Answer::Undecided(bound.clone()));
+    assert_eq!(compiled.claims_everything(), Answer::Undecided(bound));
+    assert!(matches!(Compiled::new(&large, Budget::default()).claims_nothing(), Answer::No(_)));
 }
 
 #[test]

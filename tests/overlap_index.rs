@@ -171,6 +171,16 @@ fn the_number_of_threads_changes_nothing() {
     }
 }
 
+/// Where every state of a pattern leads to every later one, it is held against all others at once.
+#[test]
+fn patterns_of_too_many_triples() {
+    let many = "[ab]?[cd]?[ef]?".repeat(30);
+    let mut patterns = ["abcdef_q", "x_yz", "bdfx_yk"].map(str::to_owned).to_vec();
+    patterns.push(format!("{many}x_y"));
+    patterns.extend((0..6).map(|i| format!("cebd::w{i}_(?:abc|x_yy)")));
+    assert!(check(&patterns) >= 2);
+}
+
 /// A file of the public rule sets, where the data is at hand.
 fn rule_set_file(name: &str) -> Option<String> {
     let shared = std::env::var_os("REGLINT_SHARED").map_or_else(

@@ -1,6 +1,6 @@
 //! What a question may still cost.
 //!
-//! One unit is one visit of a state by one character, or what takes about as long: eight steps of the
+//! One unit is one visit of a state by one character, or what takes about as long: four steps of the
 //! matcher, a thirty-second of a formula. Whatever a search keeps costs at least one unit, so fuel
 //! bounds the memory as well as the work. It is counted, never timed, so an answer does not depend
 //! on the machine. Uses nothing of the crate.
@@ -8,7 +8,7 @@
 use std::cell::Cell;
 
 /// How many of the matcher's steps one unit pays for.
-const STEPS: usize = 8;
+const STEPS: usize = 4;
 
 /// What a new formula costs, or the next form of one: each is looked up, made and kept.
 pub(crate) const FORMULA: usize = 32;

@@ -3,14 +3,11 @@
 //! The keys are numbers that the engine itself hands out, never text from outside, so nobody can
 //! choose them to collide. Uses nothing of the crate.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map with the fast hash.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
-
-/// A set with the fast hash.
-pub(crate) type Set<K> = HashSet<K, BuildHasherDefault<Mix>>;
 
 /// Multiplies and rotates, one word at a time.
 #[derive(Debug, Default, Clone, Copy)]

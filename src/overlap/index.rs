@@ -24,12 +24,13 @@
 //! # What a run may cost
 //! One pair may visit as many states as its [`Budget`] says; all pairs together no more than a
 //! fixed number and some for each pattern. The pairs are taken in rounds: in the first each may
-//! visit few states, and those that need more come again in the next, with many times as many. A
+//! visit few states, and those that need more come again in the next, with many times as many; a
+//! pair for which there are not at least twice as many as it has had in vain stays undecided. A
 //! round is cut into waves of a fixed number of pairs; what a wave has used is known when the next
 //! begins, and a pair may use a few times its even share of what is left. So the outcome depends
 //! neither on the machine nor on the number or the order of its threads, and some hard pairs do not
 //! keep the others from being decided. Automata, samples and the search for candidates have budgets of
-//! their own in the same way, spent in the order of the patterns.
+//! their own, spent in the order of the patterns.
 //!
 //! Uses `features`, `texts`, `fuel`, and what the relation is made of.
 
@@ -59,9 +60,11 @@ use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 /// The most candidates that are looked at.
 const MAX_CANDIDATES: usize = 8_000_000;
 
-/// The states that all pairs together may visit, and as many again for the samples and for the
-/// candidates.
-const TOTAL: usize = 240_000_000;
+/// The states that all pairs together may visit.
+const TOTAL: usize = 180_000_000;
+
+/// The part of that which the samples may take besides, and the search for candidates.
+const ASIDE: usize = 8;
 
 /// How many more for each pattern.
 const TOTAL_PER_PATTERN: usize = 12_000;
@@ -73,7 +76,7 @@ const SIZE: u64 = 4 << 20;
 const SIZE_PER_PATTERN: u64 = 256;
 
 /// The states that a pair may visit in each round but the last.
-const ROUNDS: [usize; 3] = [1 << 13, 1 << 16, 1 << 20];
+const ROUNDS: [usize; 3] = [1 << 14, 1 << 17, 1 << 20];
 
 /// How many pairs are taken at a time, in the first round and later.
 const WAVES: [usize; 2] = [16_384, 512];
@@ -91,7 +94,7 @@ const PART: usize = 256;
 const LEAST: usize = 64;
 
 /// The most pairs that are listed as undecided because of the budget of the run.
-const MAX_UNDECIDED: usize = 100_000;
+const MAX_UNDECIDED: usize = 10_000;
 
 /// Up to how many pairs of runs of which one ends as the other begins all of them are looked at,
 /// whatever their number of patterns.
@@ -108,6 +111,10 @@ const MANY: u32 = 4_096;
 
 /// The most triples that are listed for a pattern.
 const MAX_TRIPLES: usize = 4_096;
+
+/// How many triples may be met for each place and edge of an automaton, and besides, until they are
+/// too many: in `(?:a?b?){500}` every state leads to every later one.
+const MAX_MET: [usize; 2] = [16, 1 << 16];
 
 /// Two patterns that are at odds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -214,6 +221,9 @@ struct Decided {
     cut: bool,
 }
 
+/// A pair, and how many states it was allowed in vain.
+type Tried = ((u32, u32), usize);
+
 /// Where a run stands.
 #[derive(Debug, Clone, Copy)]
 struct Owner {
@@ -288,7 +298,7 @@ impl<'a> Index<'a> {
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
         let total = TOTAL + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
-        let mut states_left = total;
+        let mut states_left = total / ASIDE;
         let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
         for (at, &source) in patterns.iter().enumerate() {
             let plain = source.plain();
@@ -408,7 +418,7 @@ impl<'a> Index<'a> {
     /// The pairs that are at odds in a way that is wanted. `wanted` is asked of the patterns that
     /// stand for those of the same text, the lower index first.
     pub fn pairs_where(&self, wanted: Want<'_>) -> Pairs {
-        let mut candidates = Candidates::new(self.total);
+        let mut candidates = Candidates::new(self.total / ASIDE);
         let runs = self.runs();
         let texts = Texts::sorted(runs.iter().map(|&(text, _)| text).collect());
         let owners: Vec<Owner> = runs.iter().map(|&(_, owner)| owner).collect();
@@ -444,7 +454,8 @@ impl<'a> Index<'a> {
         let mut left = self.total;
         let mut findings = Vec::new();
         let mut left_out = 0;
-        let mut pending = candidates.to_vec();
+        // Each with what it has cost in vain.
+        let mut pending: Vec<_> = candidates.iter().map(|&pair| (pair, 0)).collect();
         for round in 0..=ROUNDS.len() {
             let most = ROUNDS.get(round).copied().unwrap_or(usize::MAX).min(self.budget.states);
             let last = most == self.budget.states;
@@ -455,10 +466,11 @@ impl<'a> Index<'a> {
                 let share = even.saturating_mul(UNEVEN).min(left / wave.len()).min(most);
                 to_come -= wave.len();
                 let decided = self.decide_wave(wave, share, wanted);
-                for (&(a, b), Decided { relation, used, cut }) in wave.iter().zip(decided) {
+                for (&((a, b), tried), decided) in wave.iter().zip(decided) {
+                    let Decided { relation, used, cut } = decided;
                     left -= used.min(left);
                     if cut && !last {
-                        again.push((a, b));
+                        again.push(((a, b), share.max(tried)));
                         continue;
                     }
                     let finding = |relation| Finding { a: a as usize, b: b as usize, relation };
@@ -485,10 +497,16 @@ impl<'a> Index<'a> {
     }
 
     /// The relations of pairs that may visit `share` states each.
-    fn decide_wave(&self, wave: &[(u32, u32)], share: usize, wanted: Want<'_>) -> Vec<Decided> {
-        let one = |&(a, b): &(u32, u32)| self.relation(a, b, share, wanted(a as usize, b as usize));
-        let decide = |part: &[(u32, u32)]| -> Vec<_> { part.iter().map(one).collect() };
-        let parts: Vec<&[(u32, u32)]> = wave.chunks(PART.min(wave.len().div_ceil(8))).collect();
+    fn decide_wave(&self, wave: &[Tried], share: usize, wanted: Want<'_>) -> Vec<Decided> {
+        let one = |&((a, b), tried): &Tried| {
+            if tried > 0 && share < 2 * tried && share < self.budget.states {
+                // What was too little will not do the next time.
+                return Decided { relation: None, used: 0, cut: true };
+            }
+            self.relation(a, b, share, wanted(a as usize, b as usize))
+        };
+        let decide = |part: &[Tried]| -> Vec<_> { part.iter().map(one).collect() };
+        let parts: Vec<&[Tried]> = wave.chunks(PART.min(wave.len().div_ceil(8))).collect();
         let threads = self.threads.min(parts.len());
         // A thread costs as much as some hundred easy pairs.
         if threads <= 1 || (wave.len() < 4 * PART && share <= ROUNDS[0]) {
@@ -594,7 +612,7 @@ impl<'a> Index<'a> {
         let mut hits = Vec::new();
         let mut claimed = vec![0u32; self.entries.len()];
         // With none left every hit is a candidate.
-        let fuel = Fuel::new(self.total);
+        let fuel = Fuel::new(self.total / ASIDE);
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
@@ -867,6 +885,7 @@ impl<'a> Index<'a> {
             return;
         }
         let mut of_triple: Map<Triple, Vec<(u32, Roles)>> = Map::default();
+        let mut searched = Vec::new();
         for &at in &self.live {
             let triples = match (self.plain(at), self.branches(at)) {
                 (Some(text), _) => Some(triples_of_branches(&[vec![Piece::Run(text.to_owned())]])),
@@ -878,23 +897,36 @@ impl<'a> Index<'a> {
             };
             match triples {
                 Some(triples) => {
-                    for (triple, roles) in triples {
+                    for &(triple, roles) in &triples {
                         of_triple.entry(triple).or_default().push((at, roles));
+                    }
+                    if is_unwritten(at) {
+                        searched.push((at, triples));
                     }
                 }
                 None => self.all_with(at, candidates),
             }
         }
-        for (triple, list) in &of_triple {
-            // Only the start of an identifier may have fewer than three.
-            let (alike, either) =
-                if triple.2.is_some() { (FIRST | AFTER_UNDERSCORE, RESUMED) } else { (FIRST, 0) };
-            for &(a, a_roles) in list.iter().filter(|&&(at, _)| is_unwritten(at)) {
+        // Two patterns may have many triples in common; they are a pair once.
+        let mut paired_with = vec![u32::MAX; self.entries.len()];
+        for (a, triples) in searched {
+            for (triple, a_roles) in triples {
+                let list = of_triple.get(&triple).map_or(&[][..], Vec::as_slice);
                 if !candidates.pay(list.len()) {
                     continue;
                 }
+                // Only the start of an identifier may have fewer than three.
+                let (alike, either) = if triple.2.is_some() {
+                    (FIRST | AFTER_UNDERSCORE, RESUMED)
+                } else {
+                    (FIRST, 0)
+                };
                 for &(b, b_roles) in list {
-                    if a_roles & b_roles & alike != 0 || (a_roles | b_roles) & either != 0 {
+                    if (a_roles & b_roles & alike != 0 || (a_roles | b_roles) & either != 0)
+                        && let Some(other) = paired_with.get_mut(b as usize)
+                        && *other != a
+                    {
+                        *other = a;
                         candidates.add(a, b);
                     }
                 }
@@ -1216,6 +1248,7 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
                 || letters.get(&edge.set).is_none_or(|letters| letters.others)
         })
     };
+    let mut met_left = MAX_MET[0] * program.size() as usize + MAX_MET[1];
     let mut all = Vec::new();
     for state in 0..program.len() as u32 {
         let roles = roles.get(state as usize).copied().unwrap_or_default();
@@ -1225,11 +1258,13 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
                     all.push(((a, None, None), roles));
                 }
                 for (second, seconds) in spelled(first) {
+                    met_left = met_left.checked_sub(1 + seconds.words.len())?;
                     for &b in &seconds.words {
                         if may_end(second) {
                             all.push(((a, Some(b), None), roles));
                         }
                         for (_, thirds) in spelled(second) {
+                            met_left = met_left.checked_sub(1 + thirds.words.len())?;
                             all.extend(
                                 thirds.words.iter().map(|&c| ((a, Some(b), Some(c)), roles)),
                             );

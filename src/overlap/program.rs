@@ -131,7 +131,7 @@ impl Program {
     /// Compiles a pattern to an automaton of at most `limit` places and edges, [`MAX_SIZE`] or
     /// less.
     pub(crate) fn new(ast: &Ast, side: Side, limit: u64) -> Result<Self, Reason> {
-        if leaves(&ast.root, 0) > limit {
+        if places(&ast.root, 0) > limit {
             return Err(Reason::Bound(Bound::Size));
         }
         let mut lowering = Lowering::new(limit);
@@ -235,17 +235,21 @@ impl Program {
 }
 
 /// How many places an automaton needs at least: nothing is built for a pattern that cannot fit.
-fn leaves(node: &Node, depth: usize) -> u64 {
+pub(crate) fn places(node: &Node, depth: usize) -> u64 {
     if depth > MAX_DEPTH {
         return 0;
     }
     match &node.kind {
         NodeKind::Literal(..) | NodeKind::Dot(_) | NodeKind::Class(..) => 1,
         NodeKind::Concat(parts) | NodeKind::Alternation(parts) => {
-            parts.iter().map(|part| leaves(part, depth + 1)).sum()
+            parts.iter().fold(0, |sum: u64, part| sum.saturating_add(places(part, depth + 1)))
         }
         NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Look(_, body) => {
-            leaves(body, depth + 1)
+            places(body, depth + 1)
+        }
+        NodeKind::Repeat(repeat, body) if repeat.kind != RepeatKind::Possessive => {
+            let rounds = repeat.max.unwrap_or(repeat.min.max(1));
+            (places(body, depth + 1) + 1).saturating_mul(u64::from(rounds))
         }
         _ => 0,
     }

@@ -1,14 +1,18 @@
-//! From which places of the product of two patterns a landmark or a piece can still come.
+//! From which places of the product of two patterns a landmark or a piece can still come, and after
+//! how many characters both matches can then end.
 //!
 //! Before anything is shared the product in `shared` may stand in any state of one pattern with any
 //! state of the other, while most of these pairs lead to nothing: where both patterns count
 //! characters, they have to count in step to spell out the same text at the end. So the pairs are
-//! walked backwards, from those at which a landmark or a piece can begin. Conditions and guards are
-//! left out, which only adds pairs. Uses `program`, `alphabet`, `fuel`, `hash`.
+//! walked backwards, from those at which a landmark or a piece can begin, the ones nearest to the
+//! end first. Conditions and guards are left out, which only adds pairs and shortens ways: the
+//! number never overrates. Uses `program`, `alphabet`, `fuel`, `hash`.
+
+use std::collections::VecDeque;
 
 use super::alphabet::{Alphabet, Mask};
 use super::fuel::Fuel;
-use super::hash::Set;
+use super::hash::Map;
 use super::program::{MATCH, Program};
 use super::{LANDMARK, PIECE};
 
@@ -23,10 +27,13 @@ const WORD: u8 = 2;
 const GAP: u8 = 4;
 /// It may be `_`.
 const UNDERSCORE: u8 = 8;
+/// How many sets of these there are.
+const KINDS: usize = 16;
 
-/// The pairs of states, each a state or [`BEFORE`].
+/// The pairs of states, each a state or [`BEFORE`], with how many characters are still to come at
+/// least.
 #[derive(Debug)]
-pub(crate) struct Reach(Set<(u32, u32)>);
+pub(crate) struct Reach(Map<(u32, u32), u32>);
 
 impl Reach {
     /// Finds them; `None` where that takes more than `most` units.
@@ -43,30 +50,51 @@ impl Reach {
             return None;
         }
         let sides = [Side::new(a, alphabet, 0), Side::new(b, alphabet, 1)];
-        let mut search = Search { sides, alphabet, fuel, until };
-        let mut met = search.seeds()?;
-        let mut waiting: Vec<(u32, u32)> = met.iter().copied().collect();
+        let search = Search { sides, alphabet, fuel, until };
+        let mut seeds = search.seeds()?;
+        seeds.sort_unstable();
+        let mut seeds = seeds.into_iter().peekable();
+        // Each step is one character, so what waits is in order, and so are the seeds: of the two
+        // the nearer one is next.
+        let mut waiting: VecDeque<(u32, (u32, u32))> = VecDeque::new();
+        let mut least: Map<(u32, u32), u32> = Map::default();
         let [a, b] = &search.sides;
-        while let Some((x, y)) = waiting.pop() {
-            let (from_a, from_b) = (a.before(x), b.before(y));
+        loop {
+            let seed = seeds.next_if(|seed| waiting.front().is_none_or(|next| seed.0 <= next.0));
+            let is_seed = seed.is_some();
+            let Some((rest, pair)) = seed.or_else(|| waiting.pop_front()) else { break };
+            let known = least.entry(pair).or_insert(u32::MAX);
+            // A seed may have been met by then; what waited may have turned out to be nearer.
+            if if is_seed { *known <= rest } else { *known < rest } {
+                continue;
+            }
+            *known = rest;
+            let (from_a, from_b) = (a.before(pair.0), b.before(pair.1));
             fuel.spend(1 + from_a.len() * from_b.len() / 8);
-            if fuel.is_empty() || fuel.used() > until {
+            if search.is_over() {
                 return None;
             }
             for &(x, reads) in from_a {
                 for &(y, other) in from_b {
-                    if !reads.and(other).is_empty() && met.insert((x, y)) {
-                        waiting.push((x, y));
+                    if reads.and(other).is_empty() {
+                        continue;
+                    }
+                    let known = least.entry((x, y)).or_insert(u32::MAX);
+                    let rest = rest.saturating_add(1);
+                    if rest < *known {
+                        *known = rest;
+                        waiting.push_back((rest, (x, y)));
                     }
                 }
             }
         }
-        Some(Self(met))
+        Some(Self(least))
     }
 
-    /// Whether a landmark or a piece can still come.
-    pub(crate) fn has(&self, a: u32, b: u32) -> bool {
-        self.0.contains(&(a, b))
+    /// How many characters a frame with a landmark or a piece goes on for at least from there; `None`
+    /// where there is no such frame.
+    pub(crate) fn least(&self, a: u32, b: u32) -> Option<u32> {
+        self.0.get(&(a, b)).copied()
     }
 }
 
@@ -157,6 +185,17 @@ impl<'a> Side<'a> {
         if state == BEFORE { self.program.start } else { state }
     }
 
+    /// The states, [`BEFORE`] too, that can spell out a word character next.
+    fn spelling_states(&self) -> impl Iterator<Item = u32> {
+        let states = (0..self.program.len() as u32).chain([BEFORE]);
+        states.filter(|&state| !self.spelled(state).is_empty())
+    }
+
+    /// The least that its match still needs.
+    fn rest(&self, state: u32) -> u32 {
+        self.program.distance(self.edges_state(state))
+    }
+
     fn spelled(&self, state: u32) -> Mask {
         self.spelled.get(self.edges_state(state) as usize).copied().unwrap_or_default()
     }
@@ -195,35 +234,45 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The pairs at which a landmark or a piece can begin.
-    fn seeds(&mut self) -> Option<Set<(u32, u32)>> {
-        let mut seeds = Set::default();
+    /// The pairs at which a landmark or a piece can begin, with what their matches still need.
+    fn seeds(&self) -> Option<Vec<(u32, (u32, u32))>> {
+        let mut seeds = Vec::new();
         let words = self.alphabet.words();
-        let mut letters = words;
-        letters = letters.without(super::alphabet::underscore());
-        let all = |side: &Side<'_>| -> Vec<u32> {
-            let states = (0..side.program.len() as u32).chain([BEFORE]);
-            states.filter(|&state| !side.spelled(state).is_empty()).collect()
-        };
+        let letters = words.without(super::alphabet::underscore());
         let [a, b] = &self.sides;
-        let others = all(b);
-        for x in all(a) {
-            self.fuel.spend(1 + others.len() / 16);
-            for &y in &others {
-                if a.spelled(x).and(b.spelled(y)).is_empty() {
-                    continue;
-                }
-                let (either, both) = (a.kinds(x) | b.kinds(y), a.kinds(x) & b.kinds(y));
+        // What can stand before them decides for most, so those that are alike in that go together.
+        let mut others: [Vec<u32>; KINDS] = Default::default();
+        for y in b.spelling_states() {
+            if let Some(alike) = others.get_mut(usize::from(b.kinds(y))) {
+                alike.push(y);
+            }
+        }
+        for x in a.spelling_states() {
+            self.fuel.spend(1);
+            for (kinds, others) in others.iter().enumerate() {
+                let (either, both) = (a.kinds(x) | kinds as u8, a.kinds(x) & kinds as u8);
                 let start = both & OTHER != 0;
                 let resumed = both & WORD != 0 && either & GAP != 0;
                 let piece = both & UNDERSCORE != 0;
-                let seed = ((start || resumed) && self.spell((x, y), LANDMARK, words, start))
-                    || (piece && self.spell((x, y), PIECE, letters, false));
-                if seed {
-                    seeds.insert((x, y));
+                if !(start || resumed || piece) {
+                    continue;
                 }
-                if self.is_over() {
-                    return None;
+                self.fuel.spend(others.len() / 4);
+                for &y in others {
+                    if a.spelled(x).and(b.spelled(y)).is_empty() {
+                        continue;
+                    }
+                    let rest = a.rest(x).max(b.rest(y));
+                    // Without an end there is no match.
+                    if rest != u32::MAX
+                        && (((start || resumed) && self.spell((x, y), LANDMARK, words, start))
+                            || (piece && self.spell((x, y), PIECE, letters, false)))
+                    {
+                        seeds.push((rest, (x, y)));
+                    }
+                    if self.is_over() {
+                        return None;
+                    }
                 }
             }
         }
@@ -255,5 +304,177 @@ impl Search<'_> {
             }
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::landmark::Identifiers;
+    use super::super::matcher::Match;
+    use super::super::program::{MAX_SIZE, Side as Err};
+    use super::*;
+    use crate::pattern::{Versions, parse};
+
+    /// The letters of the frames that are tried, one more than all patterns below need.
+    const LETTERS: [char; 5] = ['a', 'b', 'c', '_', ':'];
+
+    fn program(pattern: &str) -> Program {
+        let ast = parse(pattern, Versions::ALL).unwrap_or_else(|e| panic!("{pattern}: {e:?}"));
+        Program::new(&ast, Err::Over, MAX_SIZE).unwrap_or_else(|e| panic!("{pattern}: {e:?}"))
+    }
+
+    fn reach(a: &Program, b: &Program) -> Reach {
+        let alphabet = Alphabet::new(&a.sets, &b.sets).expect("few characters");
+        Reach::new(a, b, &alphabet, &Fuel::new(10_000_000), 10_000_000).expect("small patterns")
+    }
+
+    /// All matches of a text that go on from a state, at its start; from [`BEFORE`], from any place
+    /// on. Conditions are left out.
+    fn runs(program: &Program, state: u32, text: &[char]) -> Vec<Match> {
+        let mut found = Vec::new();
+        let starts = if state == BEFORE { 0..text.len() } else { 0..1 };
+        let state = if state == BEFORE { program.start } else { state };
+        for start in starts {
+            let mut stack = vec![(state, Vec::new())];
+            while let Some((state, spelled)) = stack.pop() {
+                for edge in program.edges(state) {
+                    let at: usize = start + spelled.len();
+                    if edge.target == MATCH {
+                        let spelled = spelled.clone();
+                        found.push(Match { start, end: at, spelled });
+                    } else if let Some(&c) = text.get(at)
+                        && program.sets.get(edge.set).is_some_and(|set| set.has(c))
+                    {
+                        let mut spelled = spelled.clone();
+                        spelled.push(edge.spelled);
+                        stack.push((edge.target, spelled));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// All texts of up to `length` letters, the shorter ones first.
+    fn texts(length: usize) -> Vec<Vec<char>> {
+        let mut all: Vec<Vec<char>> = vec![Vec::new()];
+        let mut from = 0;
+        for _ in 0..length {
+            let to = all.len();
+            for at in from..to {
+                for letter in LETTERS {
+                    let mut longer = all[at].clone();
+                    longer.push(letter);
+                    all.push(longer);
+                }
+            }
+            from = to;
+        }
+        all
+    }
+
+    const PATTERNS: [&str; 17] = [
+        "a",
+        "abc",
+        "ab_c",
+        "a::b",
+        "b::c",
+        "b_abca",
+        "_abcb",
+        "a.*b",
+        r"\w*_c",
+        "ab.c",
+        "[ab]{1,3}c",
+        "(?:ab|ba)+",
+        r"\bab(?!c)",
+        ".{2}abc",
+        "(?:a|b_)?cab",
+        "[^:]*abcb",
+        "abc(?:b|a(?!))",
+    ];
+
+    /// From no pair of states a landmark or a piece comes sooner than is said, and none where it is said
+    /// that none comes.
+    #[test]
+    fn nothing_comes_sooner() {
+        let texts = texts(5);
+        let (mut shown, mut exact) = (0, 0);
+        for (at, a) in PATTERNS.iter().enumerate() {
+            for b in &PATTERNS[at..] {
+                let (a_program, b_program) = (program(a), program(b));
+                let reach = reach(&a_program, &b_program);
+                let states = |program: &Program| (0..program.len() as u32).chain([BEFORE]);
+                for x in states(&a_program) {
+                    for y in states(&b_program) {
+                        let Some(length) = shortest((&a_program, x), (&b_program, y), &texts)
+                        else {
+                            continue;
+                        };
+                        let least = reach.least(x, y);
+                        assert!(
+                            least.is_some_and(|least| least as usize <= length),
+                            "{a} {x}, {b} {y}: {length} characters will do, not {least:?}"
+                        );
+                        shown += 1;
+                        exact += usize::from(least == Some(length as u32));
+                    }
+                }
+            }
+        }
+        assert!(shown >= 80 && 2 * exact > shown, "{exact} of {shown}");
+    }
+
+    /// The length of the first of `texts` that shows an overlap in part of what goes on from two
+    /// states.
+    fn shortest(
+        (a, x): (&Program, u32),
+        (b, y): (&Program, u32),
+        texts: &[Vec<char>],
+    ) -> Option<usize> {
+        // What was read before is not known, so it is taken for a word character outside of both:
+        // with it nothing begins that would not begin after any other one.
+        let from_start = x == BEFORE && y == BEFORE;
+        let shown = |text: &Vec<char>| {
+            let mut frame = text.clone();
+            let moved = usize::from(!from_start);
+            if !from_start {
+                frame.insert(0, 'x');
+            }
+            let words = Identifiers::new(&frame);
+            let moved = |m: Match| Match { start: m.start + moved, end: m.end + moved, ..m };
+            let of_a: Vec<Match> = runs(a, x, text).into_iter().map(moved).collect();
+            let of_b: Vec<Match> = runs(b, y, text).into_iter().map(moved).collect();
+            of_a.iter().any(|a| of_b.iter().any(|b| words.overlap(a, b)))
+        };
+        texts.iter().find(|text| shown(text)).map(Vec::len)
+    }
+
+    #[test]
+    fn the_length_of_a_witness() {
+        for (a, b, length) in [
+            ("abc", "abc", Some(3)),
+            ("alloc_buffer::", "MlxDevice::alloc_", Some(25)),
+            ("a::b::foo", "foo::bar", Some(14)),
+            ("mlx_native.*count", "free_count", Some(20)),
+            ("(a|b)*a(a|b){9}x", "(a|b)*a(a|b){20}x", Some(22)),
+            (r".*n.{4}k_f.*$", r".*n.{9}k_f.*$", Some(13)),
+            ("rope_multi::dispatch", "build_run::x", None),
+            ("MlxDevice", "alloc_buffer::", None),
+            ("proj", "j_foo", None),
+        ] {
+            let (a_program, b_program) = (program(a), program(b));
+            let least = reach(&a_program, &b_program).least(BEFORE, BEFORE);
+            assert_eq!(least, length, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn it_gives_up_at_its_bound() {
+        let (a, b) = (program("(?:ab?){1,40}c"), program("(?:a?b){1,40}c"));
+        let alphabet = Alphabet::new(&a.sets, &b.sets).expect("few characters");
+        let fuel = Fuel::new(1_000_000);
+        assert!(Reach::new(&a, &b, &alphabet, &fuel, 500).is_none());
+        assert!(fuel.used() < 2_000, "{}", fuel.used());
+        assert!(Reach::new(&a, &b, &alphabet, &Fuel::new(300), 100_000).is_none());
     }
 }

@@ -92,7 +92,10 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         *shortest = length.min(*shortest);
         let number = self.entries.len() as u32;
         self.entries.push(Entry { node, parent, symbol, length });
-        let least = length as usize + rest as usize;
+        self.wait(number, length as usize + rest as usize);
+    }
+
+    fn wait(&mut self, number: u32, least: usize) {
         if self.waiting.len() <= least {
             self.waiting.resize_with(least + 1, VecDeque::new);
         }
@@ -100,6 +103,17 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
             bucket.push_back(number);
         }
         self.lowest = self.lowest.min(least);
+    }
+
+    /// Whether a place that was just taken can wait, because it turns out that at least `rest` more
+    /// characters are needed from there; then it will come again.
+    pub(crate) fn postpone(&mut self, number: u32, rest: u32) -> bool {
+        let least = self.length(number) as usize + rest as usize;
+        let waits = least > self.lowest;
+        if waits {
+            self.wait(number, least);
+        }
+        waits
     }
 
     /// Whether a place was met by a way that is no longer.

@@ -20,10 +20,10 @@ use super::{Bound, LANDMARK, PIECE, Reason};
 
 /// The match has ended.
 const AFTER: u32 = u32::MAX - 1;
-/// At how many places to find out which of them lead to anything, and how many units of fuel that may
-/// take for each: it pays only where the search is long.
-const REACH_AT: [usize; 3] = [128, 2_048, 32_768];
-const REACH_PRICE: usize = 256;
+/// At how many places to find out which of them lead to anything and how soon, and how many units of fuel
+/// that may take for each: it pays only where the search is long.
+const REACH_AT: [usize; 3] = [32, 1_024, 32_768];
+const REACH_PRICE: usize = 1_024;
 /// How many frames are offered to `check` before the search gives up.
 const MAX_REFUSED: usize = 200;
 
@@ -145,15 +145,17 @@ pub(crate) fn shared(
             reach = Reach::new(a, b, alphabet, fuel, at * REACH_PRICE);
             next_try = if reach.is_some() { None } else { tries.next() };
         }
-        let leads_on = |node: &Node| {
-            node.phase != Phase::None
-                || reach.as_ref().is_none_or(|reach| reach.has(node.a.state, node.b.state))
+        // `None` for a place that leads nowhere.
+        let rest = |node: &Node| match &reach {
+            Some(reach) if node.phase == Phase::None => reach.least(node.a.state, node.b.state),
+            _ => Some(rest(a, node.a).max(rest(b, node.b))),
         };
-        if !leads_on(&node) {
-            continue;
-        }
+        let Some(least) = rest(&node) else { continue };
         if let Some(bound) = bound(&walkers) {
             return Found::Unknown(bound);
+        }
+        if reach.is_some() && node.phase == Phase::None && frontier.postpone(number, least) {
+            continue;
         }
         if node.phase.is_enough()
             && ends(&mut walkers[0], node.a, node.prev)
@@ -212,13 +214,10 @@ pub(crate) fn shared(
                             a: settle(a_move, phase, letter),
                             b: settle(b_move, phase, letter),
                         };
-                        if !leads_on(&node) {
-                            continue;
-                        }
+                        let Some(rest) = rest(&node) else { continue };
                         if exact && is_worse(&frontier, node, [a, b], frontier.length(number) + 1) {
                             continue;
                         }
-                        let rest = rest(a, node.a).max(rest(b, node.b));
                         frontier.push(node, number, symbol, rest);
                     }
                 }

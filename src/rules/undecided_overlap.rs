@@ -1,10 +1,10 @@
 //! `undecided-overlap`: whether two patterns overlap could not be decided, and why.
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 
 use super::pairs::{CROWD, EXAMPLES, more};
 use super::{Check, Findings, FixAvailability, Level, Rule, label, named, quoted};
-use crate::overlap::{Kind, Reason, crowds};
+use crate::overlap::{self, Kind, Reason, crowds};
 use crate::register::{Hypothesis, Slot};
 use crate::workspace::{Entry, Relations, Workspace};
 
@@ -46,30 +46,99 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
             _ => None,
         })
         .collect();
+    let too_large = too_large(workspace, entry, relations);
     let is_complete = relations.unknown().is_empty() && relations.more().is_empty();
-    if undecided.is_empty() && is_complete && relations.left_out() == 0 {
+    if undecided.is_empty() && is_complete && relations.left_out() == 0 && too_large.is_empty() {
         return;
     }
     let uses = first_uses(entry, relations);
     of_pairs(entry, findings, &uses, &undecided);
-    for (number, reason) in relations.unknown() {
-        let Some(one) = uses.get(number) else { continue };
-        let message = format!("{} could not be compared with any other pattern", one.name());
-        findings.push_from(entry.file, |findings| {
-            findings
-                .finding(message, label(entry.file, one.slot.text.span(), reason.to_string()))
-                .with_hypothesis(one.hypothesis.id())
-        });
-    }
+    let unknown = relations.unknown().iter().chain(&too_large);
+    of_unknown(entry, findings, &uses, unknown);
     of_many(entry, findings, &uses, relations);
     if relations.left_out() > 0
         && let Some(first) = entry.register.slots().next()
     {
         let message = format!("{} pairs of patterns were not looked at", relations.left_out());
         findings.push_from(entry.file, |findings| {
-            let text = "too many patterns of this register are alike";
+            let text = "the patterns together hit a bound of one run: too many are alike, or hard to compare";
             findings.finding(message, label(entry.file, first.text.span(), text))
         });
+    }
+}
+
+/// Patterns that nobody looked at, since there is none to compare them with, and that could not be
+/// compared: by number, and why.
+fn too_large(
+    workspace: &Workspace<'_>,
+    entry: &Entry<'_>,
+    relations: &Relations,
+) -> Vec<(usize, Reason)> {
+    let mut all: Vec<(usize, Reason)> = Vec::new();
+    for slot in entry.register.slots() {
+        if workspace.patterns.get(slot.pattern).is_literal() {
+            continue;
+        }
+        if let Some(number) = relations.stand(slot.pattern)
+            && let Some(ast) = workspace.patterns.tree(slot.pattern)
+            && let Some(reason) = overlap::too_large(ast)
+        {
+            all.push((number, reason));
+        }
+    }
+    if !all.is_empty() {
+        let known: AHashSet<usize> =
+            relations.unknown().iter().map(|(number, _)| *number).collect();
+        all.sort_by_key(|(number, _)| *number);
+        all.dedup_by_key(|(number, _)| *number);
+        all.retain(|(number, _)| !known.contains(number));
+    }
+    all
+}
+
+/// Patterns that could not be compared with any other: a finding each, or one for all where many have
+/// one reason.
+fn of_unknown<'r>(
+    entry: &Entry<'_>,
+    findings: &mut Findings,
+    uses: &AHashMap<usize, Use<'_>>,
+    unknown: impl Iterator<Item = &'r (usize, Reason)>,
+) {
+    let mut by_reason: Vec<(&Reason, Vec<&Use<'_>>)> = Vec::new();
+    for (number, reason) in unknown {
+        let Some(one) = uses.get(number) else { continue };
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, all)) => all.push(one),
+            None => by_reason.push((reason, vec![one])),
+        }
+    }
+    for (reason, mut all) in by_reason {
+        all.sort_by_key(|one| one.at);
+        let finding = |findings: &Findings, one: &Use<'_>, message: String| {
+            findings
+                .finding(message, label(entry.file, one.slot.text.span(), reason.to_string()))
+                .with_hypothesis(one.hypothesis.id())
+        };
+        if let [first, others @ ..] = all.as_slice()
+            && others.len() >= CROWD
+        {
+            let message =
+                format!("{} patterns could not be compared with any other pattern", all.len());
+            findings.push_from(entry.file, |findings| {
+                let mut finding = finding(findings, first, message);
+                for other in others.iter().take(EXAMPLES) {
+                    let place = label(entry.file, other.slot.text.span(), "one of them");
+                    finding = finding.with_related(place);
+                }
+                finding.notes.extend(more(others.iter().map(|other| other.name())));
+                finding
+            });
+            continue;
+        }
+        for one in all {
+            let message = format!("{} could not be compared with any other pattern", one.name());
+            findings.push_from(entry.file, |findings| finding(findings, one, message));
+        }
     }
 }
 
