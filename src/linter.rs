@@ -110,6 +110,9 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
 
     let running: Vec<&'static Rule> =
         RULES.iter().filter(|rule| options.levels.runs(rule)).collect();
+    if running.iter().any(|rule| rule.parses_all()) {
+        spread.map(patterns.unusual(), |&id| patterns.get(id).ast().is_ok());
+    }
     if running.iter().any(|rule| rule.takes_evidence()) {
         workspace.measure(options.evidence);
     }

@@ -26,6 +26,8 @@ pub struct Hypothesis<'d> {
     pub object: Object<'d>,
     /// Its name.
     pub id: Option<Str<'d>>,
+    /// The same, decoded: it is asked for again and again.
+    decoded_id: Option<&'d str>,
     /// What it says, in prose.
     pub description: Option<Str<'d>>,
     /// The pattern that its cost is read from.
@@ -185,6 +187,7 @@ impl<'d> Register<'d> {
         self.family = self.family.filter(keep);
         for hypothesis in &mut self.hypotheses {
             hypothesis.id = hypothesis.id.filter(keep);
+            hypothesis.decoded_id = hypothesis.id.map(Str::value);
             hypothesis.description = hypothesis.description.filter(keep);
             hypothesis.canonical = hypothesis.canonical.filter(|slot| keep(&slot.text));
             hypothesis.subcomponents.retain(|subcomponent| keep(&subcomponent.slot.text));
@@ -222,6 +225,7 @@ impl<'d> Hypothesis<'d> {
             span: value.span(),
             object,
             id: None,
+            decoded_id: None,
             description: None,
             canonical: None,
             subcomponents: Vec::new(),
@@ -231,7 +235,10 @@ impl<'d> Hypothesis<'d> {
         };
         for Member { name, value } in object.effective_members() {
             match name.value() {
-                "id" => hypothesis.id = value.as_str(),
+                "id" => {
+                    hypothesis.id = value.as_str();
+                    hypothesis.decoded_id = hypothesis.id.map(Str::value);
+                }
                 "description" => hypothesis.description = value.as_str(),
                 "canonical_frame_regex" => hypothesis.canonical = value.as_str().map(slot),
                 "subcomponent_regexes" => {
@@ -260,7 +267,12 @@ impl<'d> Hypothesis<'d> {
 
     /// Its id, decoded.
     pub fn id(&self) -> Option<&'d str> {
-        self.id.map(Str::value)
+        self.decoded_id
+    }
+
+    /// How many ids its links name.
+    pub fn named(&self) -> usize {
+        self.links.iter().map(|link| link.ids.len()).sum()
     }
 
     /// Where it is named: its id, or where it has none its first character.

@@ -184,6 +184,11 @@ impl Rule {
         matches!(self.check, Check::Evidence(_))
     }
 
+    /// Whether it parses every pattern, so that it is nothing lost to do so ahead, on all threads.
+    pub fn parses_all(&self) -> bool {
+        self.name == invalid_pattern::RULE.name
+    }
+
     /// Its place in [`RULES`].
     pub fn index(&self) -> usize {
         position(self.name)

@@ -16,14 +16,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
-    let mut first: AHashMap<&str, (&Entry<'_>, &Hypothesis<'_>)> = AHashMap::new();
+    let count = workspace.entries.iter().map(|entry| entry.register.hypotheses.len()).sum();
+    let mut first: AHashMap<&str, (&Entry<'_>, &Hypothesis<'_>)> = AHashMap::with_capacity(count);
     for entry in &workspace.entries {
         for hypothesis in &entry.register.hypotheses {
             let Some(id) = hypothesis.id() else { continue };
-            let Some(&(other, earlier)) = first.get(id) else {
-                first.insert(id, (entry, hypothesis));
+            let (other, earlier) = *first.entry(id).or_insert((entry, hypothesis));
+            if std::ptr::eq(earlier, hypothesis) {
                 continue;
-            };
+            }
             let here = label(entry.file, hypothesis.name_span(), "used again here");
             let there = label(other.file, earlier.name_span(), "first used here");
             let mut finding = findings

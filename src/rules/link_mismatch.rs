@@ -32,7 +32,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
                     continue;
                 };
                 // Of two that link to each other the later one says it.
-                if other > place && families.names(other, place) {
+                if other > place && families.names(workspace, other, place) {
                     continue;
                 }
                 let (other_entry, there) = workspace.at(other);

@@ -28,7 +28,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
                 let Some(other) = families.get(family).find(workspace, id.value()) else {
                     continue;
                 };
-                if other == place || families.names(other, place) {
+                if other == place || families.names(workspace, other, place) {
                     continue;
                 }
                 let (other_entry, there) = workspace.at(other);

@@ -15,6 +15,9 @@ use crate::overlap::{GRAM, Gram, Grams, gram};
 use crate::pattern::required::required;
 use crate::register::PatternId;
 
+/// So many texts are looked for one by one: that is done before they are filed.
+const FEW: usize = 48;
+
 /// Patterns by what their frames contain.
 #[derive(Debug, Default)]
 pub struct Claims<'d> {
@@ -52,6 +55,9 @@ impl<'d> Claims<'d> {
             }
             claims.texts.extend(texts.into_iter().map(|text| (text, id)));
         }
+        if claims.texts.len() <= FEW {
+            return claims;
+        }
         let ends = |text: &[u8]| {
             let size = text.len().min(GRAM);
             (gram(text, size), gram(&text[text.len() - size..], size))
@@ -83,9 +89,14 @@ impl<'d> Claims<'d> {
 
     /// The patterns that may claim `frame`, among them all that do; each once, by number.
     pub fn candidates(&self, frame: &str) -> Vec<PatternId> {
-        let frame = frame.as_bytes();
         let mut found = self.always.clone();
-        for at in 0..frame.len() {
+        if self.texts.len() <= FEW {
+            let held = self.texts.iter().filter(|(text, _)| frame.contains(text.as_ref()));
+            found.extend(held.map(|(_, pattern)| *pattern));
+        }
+        let frame = frame.as_bytes();
+        let places = if self.grams.is_empty() { 0 } else { frame.len() };
+        for at in 0..places {
             for size in 1..=GRAM.min(frame.len() - at) {
                 if self.lengths & 1 << size == 0 {
                     continue;
@@ -133,6 +144,15 @@ mod tests {
         ];
         let patterns = Patterns::of(texts.map(|text| Pattern::new(text, Consumer::default())));
         let claims = Claims::new(&patterns, (0..texts.len() as u32).map(PatternId));
+        check(&patterns, &claims);
+        // Filed by their parts, among others.
+        let more: Vec<String> = (0..FEW).map(|number| format!("{number}::other")).collect();
+        let list = texts.into_iter().chain(more.iter().map(String::as_str));
+        let patterns = Patterns::of(list.map(|text| Pattern::new(text, Consumer::default())));
+        check(&patterns, &Claims::new(&patterns, (0..patterns.len() as u32).map(PatternId)));
+    }
+
+    fn check(patterns: &Patterns<'_>, claims: &Claims<'_>) {
         let found = |frame: &str| -> Vec<&str> {
             claims.candidates(frame).iter().map(|id| patterns.get(*id).text()).collect()
         };

@@ -6,19 +6,21 @@
 //!    equal if their texts are, and else never.
 //! 2. If A and B are equal and A claims the frame m, then B claims m: m contains one of B's required
 //!    texts, and B's matcher finds it. So one frame of each pattern that is not plain is looked up among
-//!    all; patterns that claim each other's frame form a group.
+//!    those that are not, and its parts among the plain texts; patterns that claim each other's frame form
+//!    a group.
 //! 3. A group is refined by the engine: it says of two patterns that they are equal, or gives a frame
 //!    that only one claims, and that frame splits the whole group. Each question merges or splits, so
 //!    there are no more of them than twice the patterns of the group.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use ahash::AHashMap;
 
 use super::{Claims, Workspace};
 use crate::overlap::{Answer, Sample};
 use crate::pattern::measure::plain_text;
-use crate::pattern::required::member;
+use crate::pattern::required::{member, required};
 use crate::register::PatternId;
 
 /// How many pairs are looked at, before the engine is asked, until the rest is left out.
@@ -61,21 +63,19 @@ impl Classes {
         }
 
         let mut joined = Joined::default();
-        let mut by_text: AHashMap<Cow<'_, str>, PatternId> = literal
-            .iter()
-            .map(|&id| (Cow::Borrowed(workspace.patterns.get(id).text()), id))
-            .collect();
+        let mut plain = Plain::default();
+        plain.by_text.reserve(literal.len());
+        for id in literal {
+            plain.by_text.insert(Cow::Borrowed(workspace.patterns.get(id).text()), id);
+        }
         let mut patterns = Vec::new();
         let mut left_out = None;
-        let mut plain = literal;
         for id in other {
             let Some(ast) = workspace.patterns.tree(id) else { continue };
             match plain_text(&ast.root) {
                 Some(text) => {
-                    let same = *by_text.entry(text.into()).or_insert(id);
-                    if same == id {
-                        plain.push(id);
-                    } else {
+                    let same = *plain.by_text.entry(text.into()).or_insert(id);
+                    if same != id {
                         joined.join(same, id);
                     }
                 }
@@ -83,10 +83,63 @@ impl Classes {
             }
         }
         if !patterns.is_empty() {
-            let claims = Claims::new(workspace.patterns, plain.iter().chain(&patterns).copied());
-            left_out = group(workspace, &claims, &patterns, &mut joined);
+            let claims = Claims::new(workspace.patterns, patterns.iter().copied());
+            left_out = group(workspace, &claims, &plain, &patterns, &mut joined);
         }
         Self { first: joined.into_first(), left_out }
+    }
+}
+
+/// The patterns that are nothing but text, by that text.
+#[derive(Debug, Default)]
+struct Plain<'w> {
+    by_text: AHashMap<Cow<'w, str>, PatternId>,
+    /// An index of them, for patterns that would have to be looked up in too many ways.
+    index: OnceCell<Claims<'w>>,
+}
+
+impl<'w> Plain<'w> {
+    /// More parts of a frame are not looked up.
+    const MOST: usize = 256;
+
+    /// Those that may be equal to `id`, which claims `frame`; all that are, among others.
+    ///
+    /// Such a text claims `frame` too, so it stands in it; and `id` claims the text, so one of the texts that `id` requires
+    /// stands in that.
+    fn candidates(&self, workspace: &Workspace<'w>, id: PatternId, frame: &str) -> Vec<PatternId> {
+        let texts = workspace.patterns.tree(id).map(required).unwrap_or_default();
+        let mut spans: Vec<(usize, usize)> = Vec::new();
+        for text in &texts {
+            let mut from = 0;
+            while let Some((start, end)) = frame
+                .get(from..)
+                .and_then(|rest| rest.find(text.as_str()))
+                .map(|at| (from + at, from + at + text.len()))
+            {
+                spans.push((start, end));
+                from = start
+                    + frame.get(start..).and_then(|it| it.chars().next()).map_or(1, char::len_utf8);
+            }
+        }
+        let ways =
+            |&(start, end): &(usize, usize)| (start + 1).saturating_mul(frame.len() - end + 1);
+        let ways = spans.iter().map(ways).fold(0, usize::saturating_add);
+        if texts.is_empty() || ways > Self::MOST {
+            let ids = || self.by_text.values().copied();
+            let index = self.index.get_or_init(|| Claims::new(workspace.patterns, ids()));
+            return index.candidates(frame);
+        }
+        let mut ids: Vec<PatternId> = Vec::new();
+        for (start, end) in spans {
+            for from in (0..=start).filter(|&at| frame.is_char_boundary(at)) {
+                let ends = (end..=frame.len()).filter(|&at| frame.is_char_boundary(at));
+                let parts = ends.filter_map(|to| frame.get(from..to));
+                ids.extend(parts.filter_map(|part| self.by_text.get(part)));
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        ids
     }
 }
 
@@ -109,11 +162,12 @@ pub(super) fn frame_of(workspace: &Workspace<'_>, id: PatternId) -> Option<Strin
     }
 }
 
-/// Joins those of `patterns` that are equal to each other or to another one in `claims`. Gives the
-/// first that was left out.
-fn group(
-    workspace: &Workspace<'_>,
+/// Joins those of `patterns`, which `claims` has, that are equal to each other or to one that is `plain`. Gives
+/// the first that was left out.
+fn group<'w>(
+    workspace: &Workspace<'w>,
     claims: &Claims<'_>,
+    plain: &Plain<'w>,
     patterns: &[PatternId],
     joined: &mut Joined,
 ) -> Option<PatternId> {
@@ -124,7 +178,9 @@ fn group(
     for &id in patterns {
         let own = frames.entry(id).or_insert_with(|| frame_of(workspace, id)).clone();
         let Some(own) = own else { continue };
-        let candidates = claims.candidates(&own);
+        let mut candidates = claims.candidates(&own);
+        candidates.extend(plain.candidates(workspace, id, &own));
+        candidates.sort_unstable();
         looks += candidates.len();
         if looks > MAX_LOOKS {
             left_out = Some(id);
@@ -225,7 +281,32 @@ impl Joined {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Patterns;
     use super::*;
+    use crate::source::Sources;
+
+    #[test]
+    fn the_parts_of_a_frame_are_looked_up_or_the_index_is_asked() {
+        use crate::pattern::{Consumer, Pattern};
+        let long = format!("{}kv{}", "a".repeat(40), "b".repeat(40));
+        let texts = ["kv", "kv::put", "éa::kv", "nowhere", &long, "kv(?:::put)?", "[ab]*kv[ab]*"];
+        let patterns = Patterns::of(texts.map(|text| Pattern::new(text, Consumer::default())));
+        let sources = Sources::default();
+        let workspace = Workspace::new(Vec::new(), &patterns, &sources, Consumer::default());
+        let mut plain = Plain::default();
+        for number in 0..5 {
+            let id = PatternId(number);
+            plain.by_text.insert(patterns.get(id).text().into(), id);
+        }
+        let found = |id: u32, frame: &str| -> Vec<&str> {
+            let found = plain.candidates(&workspace, PatternId(id), frame);
+            found.iter().map(|id| patterns.get(*id).text()).collect()
+        };
+        assert_eq!(found(5, "éa::kv::put"), ["kv", "kv::put", "éa::kv"]);
+        assert!(plain.index.get().is_none());
+        assert_eq!(found(6, &long), ["kv", long.as_str()]);
+        assert!(plain.index.get().is_some());
+    }
 
     #[test]
     fn sets_grow_together() {

@@ -9,13 +9,16 @@ use ahash::{AHashMap, AHashSet};
 use super::{Claims, Place, Workspace};
 use crate::overlap::Answer;
 use crate::pattern::required::required;
-use crate::register::PatternId;
+use crate::register::{Link, PatternId};
 
 /// How many undeclared counterparts of one hypothesis are kept, among those before it.
 const MOST_PARTNERS: usize = 8;
 
 /// How many of those before it are looked at for them.
 const MOST_LOOKED_AT: usize = 200;
+
+/// So many hypotheses or links are looked through one by one.
+const FEW: usize = 32;
 
 /// One model family.
 #[derive(Debug)]
@@ -28,6 +31,16 @@ pub struct Family<'d> {
     pub entries: Vec<usize>,
     /// Whether all its registers could be read, so that an id that is not in it is not there.
     pub is_whole: bool,
+    /// Who in it claims what.
+    owners: OnceLock<Own<'d>>,
+}
+
+/// The patterns of one family.
+#[derive(Debug)]
+struct Own<'d> {
+    claims: Claims<'d>,
+    /// By the number of the pattern: where it stands first, as a canonical one if it is one at all.
+    places: Vec<(PatternId, Place)>,
 }
 
 /// All families of a run.
@@ -37,7 +50,7 @@ pub struct Families<'d> {
     by_name: AHashMap<&'d str, usize>,
     /// By entry.
     of: Vec<Option<usize>>,
-    /// Who names whom in a link.
+    /// Whom a hypothesis names in its links, for those that name more than [`FEW`].
     named: AHashSet<(Place, Place)>,
     /// Who claims what.
     owners: OnceLock<Owners<'d>>,
@@ -107,7 +120,7 @@ impl<'d> Families<'d> {
             list: Vec::new(),
             by_name: AHashMap::new(),
             of: Vec::with_capacity(workspace.entries.len()),
-            named: AHashSet::new(),
+            named: AHashSet::default(),
             owners: OnceLock::new(),
             lines: OnceLock::new(),
         };
@@ -123,6 +136,7 @@ impl<'d> Families<'d> {
                     ids: OnceLock::new(),
                     entries: Vec::new(),
                     is_whole,
+                    owners: OnceLock::new(),
                 });
                 families.list.len() - 1
             });
@@ -132,11 +146,11 @@ impl<'d> Families<'d> {
             family.entries.push(number);
         }
         for (place, hypothesis) in workspace.hypotheses() {
-            for link in &hypothesis.links {
-                let Some(family) = families.find(link.family.value()) else { continue };
-                let family = &families.list[family];
-                let found = link.ids.iter().filter_map(|id| family.find(workspace, id.value()));
-                families.named.extend(found.map(|other| (place, other)));
+            if hypothesis.named() > FEW {
+                let named =
+                    hypothesis.links.iter().flat_map(|link| families.linked(workspace, link));
+                let named: Vec<Place> = named.collect();
+                families.named.extend(named.into_iter().map(|other| (place, other)));
             }
         }
         families
@@ -163,8 +177,21 @@ impl<'d> Families<'d> {
     }
 
     /// Whether a link of the hypothesis at `from` names the one at `to`.
-    pub fn names(&self, from: Place, to: Place) -> bool {
-        self.named.contains(&(from, to))
+    pub fn names(&self, workspace: &Workspace<'d>, from: Place, to: Place) -> bool {
+        let (_, hypothesis) = workspace.at(from);
+        if hypothesis.named() > FEW {
+            return self.named.contains(&(from, to));
+        }
+        hypothesis.links.iter().any(|link| self.linked(workspace, link).any(|other| other == to))
+    }
+
+    /// The hypotheses that a link names and that are there.
+    fn linked(&self, workspace: &Workspace<'d>, link: &Link<'d>) -> impl Iterator<Item = Place> {
+        let family = self.find(link.family.value()).and_then(|family| self.list.get(family));
+        let found = family
+            .into_iter()
+            .flat_map(|family| link.ids.iter().filter_map(|id| family.find(workspace, id.value())));
+        found.collect::<Vec<_>>().into_iter()
     }
 
     /// The number of the family of that name, whatever its case; the first of several.
@@ -181,13 +208,23 @@ impl<'d> Families<'d> {
         own: Place,
         scope: Scope,
     ) -> Claim {
-        let owners = self.owners.get_or_init(|| self.index(workspace));
         let Some(frame) = super::classes::frame_of(workspace, id) else { return Claim::Unknown };
+        // Of one family is asked by links that say "none there": most families are small.
+        let (of_one, of_all) = match scope {
+            Scope::Family(family) => (Some(self.get(family).own(workspace)), None),
+            Scope::AllBut(_) => (None, Some(self.owners.get_or_init(|| self.index(workspace)))),
+        };
+        let claims = of_one.map(|it| &it.claims).or(of_all.map(|it| &it.claims));
+        let find = |other| match (of_one, of_all) {
+            (Some(family), _) => family.find(other, own),
+            (None, Some(all)) => all.find(other, own, scope).map(|owner| owner.place),
+            (None, None) => None,
+        };
         let mut is_known = true;
-        for other in owners.claims.candidates(&frame) {
-            let Some(owner) = owners.find(other, own, scope) else { continue };
+        for other in claims.map(|claims| claims.candidates(&frame)).unwrap_or_default() {
+            let Some(place) = find(other) else { continue };
             match workspace.is_within(id, other) {
-                Some(true) => return Claim::All(owner.place, other),
+                Some(true) => return Claim::All(place, other),
                 Some(false) => {}
                 None => is_known = false,
             }
@@ -253,6 +290,36 @@ impl<'d> Families<'d> {
         }
         let claims = Claims::new(workspace.patterns, order.iter().copied());
         Owners { claims, first, rest, order }
+    }
+}
+
+impl<'d> Family<'d> {
+    fn own(&self, workspace: &Workspace<'d>) -> &Own<'d> {
+        self.owners.get_or_init(|| {
+            let mut slots: Vec<(PatternId, bool, Place)> = Vec::new();
+            for &entry in &self.entries {
+                let Some(of) = workspace.entries.get(entry) else { continue };
+                for (number, hypothesis) in of.register.hypotheses.iter().enumerate() {
+                    let place = Place { entry, hypothesis: number };
+                    for (at, slot) in hypothesis.slots().enumerate() {
+                        let is_canonical = at == 0 && hypothesis.canonical.is_some();
+                        slots.push((slot.pattern, !is_canonical, place));
+                    }
+                }
+            }
+            slots.sort_unstable();
+            slots.dedup_by_key(|slot| slot.0);
+            let claims = Claims::new(workspace.patterns, slots.iter().map(|slot| slot.0));
+            Own { claims, places: slots.into_iter().map(|(id, _, place)| (id, place)).collect() }
+        })
+    }
+}
+
+impl Own<'_> {
+    /// Who has a pattern; not `own` itself.
+    fn find(&self, id: PatternId, own: Place) -> Option<Place> {
+        let at = self.places.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.places.get(at).map(|(_, place)| *place).filter(|place| *place != own)
     }
 }
 
@@ -460,6 +527,14 @@ impl Pairs {
 impl<'d> Family<'d> {
     /// The hypothesis of that id. `workspace` is the one that the family is of.
     pub fn find(&self, workspace: &Workspace<'d>, id: &str) -> Option<Place> {
+        // Most families are small: looking is quicker than making an index.
+        if let [entry] = self.entries.as_slice()
+            && let Some(of) = workspace.entries.get(*entry)
+            && of.register.hypotheses.len() <= FEW
+        {
+            let hypothesis = of.register.hypotheses.iter().position(|it| it.id() == Some(id))?;
+            return Some(Place { entry: *entry, hypothesis });
+        }
         let ids = self.ids.get_or_init(|| {
             let mut ids = AHashMap::new();
             for &entry in &self.entries {
