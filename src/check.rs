@@ -73,6 +73,11 @@ pub(crate) fn check(
     } else {
         linter::lint_last(&run.sources, &lint_options)
     };
+    // Where all registers were asked for, such a family is a slip.
+    for family in report.idle_families.iter().filter(|_| check.paths.is_empty()) {
+        run.notices
+            .push(format!("there is evidence about the family `{family}`, and no register of it"));
+    }
     if report.uncovered > 0 {
         let what = match report.uncovered {
             1 => "1 pattern names what the evidence does not cover".to_owned(),

@@ -34,6 +34,7 @@ mod symbols;
 mod trace;
 mod xml;
 
+use std::cmp::Ordering;
 use std::io::{self, Read as _};
 
 pub use claims::{Claims, claims};
@@ -162,6 +163,22 @@ impl Evidence {
     /// The distinct frames of all sources.
     pub fn frames(&self) -> &Frames {
         &self.frames
+    }
+
+    /// The frame of `frames` that the consumer would report in a trace, the one with the largest credited
+    /// time, and the one that it should. Of equal ones the first by text: the consumer takes any. None
+    /// was sampled: none.
+    pub fn largest(&self, trace: &Trace, frames: &[FrameId]) -> Option<Largest> {
+        let timed = || frames.iter().filter_map(|&id| Some((id, trace.inclusive(id)?)));
+        let is_before = |a: FrameId, b: FrameId| self.frames.text(a) < self.frames.text(b);
+        let most = |key: fn(&Time) -> u64| {
+            timed().reduce(|best, next| match key(&next.1).cmp(&key(&best.1)) {
+                Ordering::Greater => next,
+                Ordering::Equal if is_before(next.0, best.0) => next,
+                _ => best,
+            })
+        };
+        Some(Largest { sampled: most(|t| t.sampled)?, credited: most(|t| t.credited)? })
     }
 
     /// The sources, in the order in which they were taken in.

@@ -273,6 +273,10 @@ fn refusal(failure: query::evidence::Failure, sources: &source::Sources) -> Erro
             "these registers have different evidence, which no one snapshot holds".to_owned(),
             "name the registers of one family",
         ),
+        Failure::NoRegister => usage(
+            "no register with a hypothesis found in what was named".to_owned(),
+            "`reglint check` says what is wrong with them",
+        ),
         Failure::NoEvidence => usage(
             "there is no evidence about these registers".to_owned(),
             "`--evidence PATH`, or `evidence` in reglint.toml",
@@ -297,6 +301,10 @@ fn write_snapshot(
     })?;
     if path.as_os_str() == "-" {
         return written(out.write_all(&text));
+    }
+    if !input::evidence::is_free_for_snapshot(path) {
+        let source = io::Error::other("there is a file, and it is no snapshot");
+        return Err(Error::WriteFile { path: name, source });
     }
     writer::put(path, &text).map_err(|source| Error::WriteFile { path: name.clone(), source })?;
     if !is_quiet {

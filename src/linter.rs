@@ -137,21 +137,27 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     let mut outcome = None;
     if let Some(baseline) = &options.baseline {
         diagnostics = report::in_order(diagnostics);
-        outcome = Some(
-            baseline.apply(&workspace, sources, &mut diagnostics, |rule| options.levels.runs(rule)),
-        );
+        outcome = Some(baseline.apply(&workspace, sources, &mut diagnostics, |rule, file| {
+            options.levels.runs(rule)
+                && file
+                    .and_then(|file| workspace.entry_of(file))
+                    .is_none_or(|entry| rule.finds_all(&workspace, entry))
+        }));
     }
     let is_sealed = |source, file| read(file).is_some_and(|document| is_sealed(source, document));
     let sealed = list.iter().filter(|(file, source)| is_sealed(source, *file));
     let sealed = sealed.map(|(file, _)| *file).collect();
     let report = Report::new(diagnostics, options.levels, count(&workspace), sealed);
     let uncovered = uncovered(&workspace);
+    let is_idle =
+        |family: &&str| workspace.entries.iter().all(|entry| entry.family != Some(*family));
+    let idle_families = options.evidence.families().filter(is_idle).map(str::to_owned).collect();
     if leave {
         std::mem::forget(workspace);
         std::mem::forget(patterns);
         std::mem::forget(documents);
     }
-    Report { baseline: outcome, uncovered, ..report }
+    Report { baseline: outcome, uncovered, idle_families, ..report }
 }
 
 /// Whether no fix may touch a source: nobody asked for it, it does not parse, or its bytes are not its
@@ -174,7 +180,9 @@ fn allow(
     allowances.apply(workspace, diagnostics);
     for &rule in running {
         if let Check::Allowances(check) = rule.check {
-            let judged = allowances.judged(workspace, |rule| levels.runs(rule));
+            let judged = allowances.judged(workspace, |rule, entry| {
+                levels.runs(rule) && rule.finds_all(workspace, entry)
+            });
             let mut findings = Findings::new(rule);
             check(workspace, &judged, &mut findings);
             let mut found = findings.into_vec();
@@ -224,7 +232,7 @@ fn check_entry(
         let mut findings = Findings::new(rule);
         match rule.check {
             Check::Entry(check) => check(workspace, entry, &mut findings),
-            Check::Evidence(check) => {
+            Check::Evidence(check, _) => {
                 check(workspace, entry, workspace.measured(entry), &mut findings);
             }
             Check::Workspace(_) | Check::Allowances(_) => continue,

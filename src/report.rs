@@ -26,6 +26,8 @@ pub struct Report {
     pub baseline: Option<baseline::Outcome>,
     /// Patterns of which lists of symbols cannot tell: they claim none, and none covers them.
     pub uncovered: usize,
+    /// Families that evidence is about and no register.
+    pub idle_families: Vec<String>,
 }
 
 /// The counts of a run.
@@ -147,7 +149,14 @@ impl Report {
                 Some(Applicability::DisplayOnly) | None => {}
             }
         }
-        Self { diagnostics, summary, sealed, baseline: None, uncovered: 0 }
+        Self {
+            diagnostics,
+            summary,
+            sealed,
+            baseline: None,
+            uncovered: 0,
+            idle_families: Vec::new(),
+        }
     }
 
     /// Whether the fix of a finding can be applied: each file that it edits may be touched.

@@ -93,12 +93,24 @@ pub enum FixAvailability {
 pub enum Check {
     /// One register at a time, on any thread.
     Entry(fn(&Workspace<'_>, &Entry<'_>, &mut Findings)),
-    /// One register at a time, on any thread, with what it claims in evidence where there is some.
-    Evidence(fn(&Workspace<'_>, &Entry<'_>, Option<&Measured<'_>>, &mut Findings)),
+    /// One register at a time, on any thread, with what it claims in evidence where there is some; and what has to be
+    /// there so that all can be found.
+    Evidence(fn(&Workspace<'_>, &Entry<'_>, Option<&Measured<'_>>, &mut Findings), Needs),
     /// All of them together.
     Workspace(fn(&Workspace<'_>, &mut Findings)),
     /// The allowances of the registers, after what they silence was found.
     Allowances(fn(&Workspace<'_>, &[Judged], &mut Findings)),
+}
+
+/// What evidence a rule needs to find all that it can find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Any.
+    Frames,
+    /// A list of symbols: of traces alone not all is said.
+    Symbols,
+    /// So many traces.
+    Traces(usize),
 }
 
 /// What became of one allowance, of a rule that ran.
@@ -181,7 +193,17 @@ pub static RULES: &[Rule] = &[
 impl Rule {
     /// Whether evidence has to be read for it.
     pub fn takes_evidence(&self) -> bool {
-        matches!(self.check, Check::Evidence(_))
+        matches!(self.check, Check::Evidence(..))
+    }
+
+    /// Whether what it does not find in a register is not there, with what the run has of evidence about it.
+    pub fn finds_all(&self, workspace: &Workspace<'_>, entry: &Entry<'_>) -> bool {
+        let Check::Evidence(_, needs) = self.check else { return true };
+        workspace.measured(entry).is_some_and(|measured| match needs {
+            Needs::Frames => true,
+            Needs::Symbols => measured.has_lists(),
+            Needs::Traces(count) => measured.traces().count() >= count,
+        })
     }
 
     /// Whether it parses every pattern, so that it is nothing lost to do so ahead, on all threads.

@@ -175,6 +175,12 @@ impl<'d> Workspace<'d> {
         self.measured.get(entry.measured?)?.as_ref()
     }
 
+    /// The register in a file.
+    pub fn entry_of(&self, file: FileId) -> Option<&Entry<'d>> {
+        let at = self.entries.binary_search_by_key(&file, |entry| entry.file).ok()?;
+        self.entries.get(at)
+    }
+
     /// The register and the hypothesis at a place of this workspace.
     pub fn at(&self, place: Place) -> (&Entry<'d>, &Hypothesis<'d>) {
         let entry = &self.entries[place.entry];

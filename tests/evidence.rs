@@ -523,9 +523,9 @@ fn groups_of_frames_in_one_stack() {
     let under = trace(&evidence).only_under(&[run]).unwrap();
     assert_eq!(under.inclusive(barrier).unwrap().sampled, 7);
     assert_eq!(under.total().sampled, 12);
-    let largest = trace(&evidence).largest(&[barrier, commit]).unwrap();
+    let largest = evidence.largest(trace(&evidence), &[barrier, commit]).unwrap();
     assert_eq!(largest.credited.0, commit);
-    assert_eq!(trace(&evidence).largest(&[]), None);
+    assert_eq!(evidence.largest(trace(&evidence), &[]), None);
 }
 
 // Claims, and what is near.
@@ -738,7 +738,7 @@ fn times_and_claims_are_those_of_the_independent_aggregation() {
             let ids: Vec<FrameId> =
                 found.iter().map(|name| evidence.frames().find(name).unwrap()).collect();
             let reported =
-                trace(&evidence).largest(&ids).map_or(0, |most| most.credited.1.credited);
+                evidence.largest(trace(&evidence), &ids).map_or(0, |most| most.credited.1.credited);
             assert_eq!(reported, answer["reported"].as_u64().unwrap(), "{pattern}");
         }
         let kept: Vec<FrameId> = evidence.frames().iter().map(|(id, _)| id).collect();

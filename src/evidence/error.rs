@@ -100,6 +100,8 @@ impl EvidenceError {
         let what = error.to_string();
         // The line is said once.
         let what = what.rfind(" at line ").and_then(|end| what.get(..end)).unwrap_or(&what);
+        let said = format!("broken {format}: ");
+        let what = what.strip_prefix(said.as_str()).unwrap_or(what);
         Self::Broken { format, what: what.to_owned(), at }
     }
 }

@@ -14,7 +14,7 @@ use super::{Notes, Read as Reading};
 
 /// The stack and the count of a folded line. A fraction of a count is given apart.
 pub(crate) fn split(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
-    let at = memchr::memrchr(b' ', line)?;
+    let at = memchr::memrchr2(b' ', b'\t', line)?;
     let (stack, count) = (line.get(..at)?.trim_ascii_end(), line.get(at + 1..)?);
     let (whole, fraction) = match memchr::memchr(b'.', count) {
         Some(dot) => (count.get(..dot)?, count.get(dot + 1..)?),
@@ -63,6 +63,9 @@ pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
         let Some((names, whole, fraction)) = split(line) else {
             return Err(broken("no count at the end"));
         };
+        if names.contains(&b';') && split(names).is_some() {
+            return Err(broken("two counts at the end, as in the difference of two traces,"));
+        }
         let count = std::str::from_utf8(whole).ok().and_then(|whole| whole.parse().ok());
         let count: u64 = count.ok_or_else(|| broken("a count above 2^64"))?;
         notes.fractions += u64::from(fraction.iter().any(|&digit| digit != b'0'));
@@ -85,7 +88,12 @@ pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
 /// Reads a list of names.
 pub(super) fn read_names(input: impl Read) -> Result<Reading, EvidenceError> {
     let (mut frames, mut notes) = (Frames::default(), Notes::default());
-    lines(input, |_, line| {
+    lines(input, |number, line| {
+        if line.starts_with(b"<<<<<<< ") {
+            let what = "a conflict of git".to_owned();
+            let at = Place::Line(number);
+            return Err(EvidenceError::Broken { format: Format::Names, what, at });
+        }
         let name = String::from_utf8_lossy(line);
         if is_frame(&name) {
             frames.add(&name)?;
@@ -105,6 +113,7 @@ mod tests {
     fn a_line_is_split_at_its_count() {
         for (line, parts) in [
             ("a;b 12", Some(("a;b", "12", ""))),
+            ("a;b\t12", Some(("a;b", "12", ""))),
             ("-[A b];c d 1.50", Some(("-[A b];c d", "1", "50"))),
             ("a b", None),
             ("a 1x", None),

@@ -56,7 +56,7 @@ impl Format {
 
     /// The format of evidence that begins with `head`: its first [`HEAD`] bytes, or all of it. None where
     /// it is no text and no known magic number.
-    pub(crate) fn of(head: &[u8]) -> Option<Self> {
+    pub fn of(head: &[u8]) -> Option<Self> {
         const BINARY: [&[u8]; 8] = [
             b"\x7fELF",
             b"\xfe\xed\xfa\xce",
@@ -85,13 +85,12 @@ impl Format {
                 return Some(if is_ours { Self::Snapshot } else { Self::Firefox });
             }
         }
-        let mut lines = text.split(|&b| b == b'\n').peekable();
+        let mut lines = text.split(|&b| b == b'\n');
         let is_line = |line: &[u8]| !line.is_empty() && !line.starts_with(b"#");
         let first = lines.find(|line| is_line(line.trim_ascii())).unwrap_or_default().trim_ascii();
-        // The end of a line that is longer than the head is not seen: a name is not that long.
-        let is_cut = head.len() >= HEAD && lines.peek().is_none();
-        let counted = super::folded::split(first).is_some() || is_cut && first.contains(&b';');
-        Some(if counted { Self::Folded } else { Self::Names })
+        // No name has a `;`. Where there is no count behind it that can be read, the reader says so.
+        let is_stack = first.contains(&b';') || super::folded::split(first).is_some();
+        Some(if is_stack { Self::Folded } else { Self::Names })
     }
 }
 

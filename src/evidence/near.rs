@@ -133,6 +133,19 @@ impl<'f> Near<'f> {
         found.into_iter().map(|(near, _)| near).collect()
     }
 
+    /// The frames of the function that a frame is of, itself among them; some of them, where there are more than 512.
+    pub fn same(&self, frame: FrameId) -> Vec<FrameId> {
+        let function = Function::of(self.frames.text(frame));
+        let segments = function.segments();
+        let all = segments.last().and_then(|name| self.own.get(*name));
+        let is_same = |other: &FrameId| Function::of(self.frames.text(*other)) == function;
+        let mut same: Vec<FrameId> = all.into_iter().flatten().copied().filter(is_same).collect();
+        if !same.contains(&frame) {
+            same.push(frame);
+        }
+        same
+    }
+
     /// The functions' names that begin with `name`, or with the same three characters and differ by
     /// no more than a slip.
     fn similar(&self, name: &str) -> Vec<&str> {

@@ -234,17 +234,6 @@ impl Trace {
         self.inclusive.get(at).map(|(_, time)| *time)
     }
 
-    /// The frame of `frames` that the consumer would report, the one with the largest credited
-    /// time, and the one that it should. Of equal ones the first in `frames`. None was sampled:
-    /// none.
-    pub fn largest(&self, frames: &[FrameId]) -> Option<Largest> {
-        let timed = || frames.iter().filter_map(|&id| Some((id, self.inclusive(id)?)));
-        let most = |key: fn(&Time) -> u64| {
-            timed().reduce(|best, next| if key(&next.1) > key(&best.1) { next } else { best })
-        };
-        Some(Largest { sampled: most(|t| t.sampled)?, credited: most(|t| t.credited)? })
-    }
-
     /// A stack from its outermost frame to its innermost.
     pub fn stack(&self, id: StackId) -> &[FrameId] {
         self.stacks.get(id)

@@ -143,6 +143,8 @@ struct State {
     /// Tables other than time profiles, for the case that there is nothing else.
     others: Vec<String>,
     is_time_profile: bool,
+    /// Rows of a time profile that have a weight and a stack.
+    samples: u64,
     in_row: bool,
     /// Of the row.
     weight: Option<u64>,
@@ -240,9 +242,15 @@ pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
             }
         }
     }
-    if state.frames.is_empty() && !state.others.is_empty() {
-        let what = format!("its tables are {}, not `time-profile`", state.others.join(", "));
-        return Err(EvidenceError::Empty(Format::Instruments, Some(what)));
+    if state.frames.is_empty() || state.samples == 0 {
+        let what = if !state.others.is_empty() {
+            Some(format!("its tables are {}, not `time-profile`", state.others.join(", ")))
+        } else if state.frames.is_empty() {
+            None
+        } else {
+            Some("no row has a weight and a backtrace".to_owned())
+        };
+        return Err(EvidenceError::Empty(Format::Instruments, what));
     }
     let trace = Trace::new(Unit::Nanoseconds, state.stacks, &state.frames);
     Ok(Reading::trace(state.frames, trace, state.notes))
@@ -333,6 +341,7 @@ impl State {
                 }
                 match (self.weight, self.stack) {
                     (Some(weight), Some((stack, written_out))) => {
+                        self.samples += 1;
                         let credited = if written_out { weight } else { 0 };
                         self.stacks.sample(stack, Time { sampled: weight, credited })?;
                     }

@@ -3,8 +3,9 @@
 //! Uses `evidence`, `config`, `error` and `paths`. Evidence that is only half there would make patterns look
 //! dead that are not: where a file cannot be used, nothing of the evidence is.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
@@ -55,6 +56,19 @@ pub fn read(named: &[Named], config: &Config, folder: &Path) -> Result<Sets, Vec
             }
         }
     }
+    // A file that two globs lead to is one source; what is about all families is about each.
+    let mut seen: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
+    wanted.sort_by_key(|wanted| wanted.family.is_some());
+    wanted.retain(|wanted| {
+        let path = paths::normalize(&folder.join(&wanted.path));
+        match seen.get(&path) {
+            Some(family) if family.is_none() || *family == wanted.family => false,
+            _ => {
+                seen.insert(path, wanted.family.clone());
+                true
+            }
+        }
+    });
     let read = |wanted: &Wanted| read_file(wanted);
     let results: Vec<Result<Evidence, Error>> = match wanted.as_slice() {
         [one] => vec![read(one)],
@@ -71,6 +85,15 @@ pub fn read(named: &[Named], config: &Config, folder: &Path) -> Result<Sets, Vec
         return Err(errors);
     }
     Sets::new(items).map_err(|error| vec![unusable("evidence", error, None)])
+}
+
+/// Whether a snapshot may be written to `path`: there is none, or an older one.
+pub fn is_free_for_snapshot(path: &Path) -> bool {
+    let mut head = Vec::new();
+    match File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut head)) {
+        Ok(_) => Format::of(&head) == Some(Format::Snapshot),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
 }
 
 /// The files that a glob of the configuration leads to, in the order of their paths. What version control

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::escape::escape;
 use super::{Format, json};
 use crate::evidence::{Function, Time, Unit};
-use crate::query::evidence::{Known, Row, State, Sum, Table, Trial, doubled_median};
+use crate::query::evidence::{InOneStack, Known, Row, State, Sum, Table, Trial, doubled_median};
 use crate::source::Sources;
 
 /// How the times of a table are written.
@@ -152,8 +152,13 @@ fn describe(source: &crate::query::evidence::Source, scale: Option<Scale>) -> St
         };
         format!(", {sampled} {}{seen}", scale.name())
     });
+    let under = source.under.zip(scale).map(|(under, scale)| {
+        let scale = Scale { tokens: None, ..scale };
+        format!("; {} under `--only-under` count", Scale::shown(scale.value(under.sampled)))
+    });
     let frames = count(source.frames, "frame");
-    format!("{name}: {}, {frames}{}", source.format.as_str(), total.unwrap_or_default())
+    let rest = [total, under].into_iter().flatten().collect::<String>();
+    format!("{name}: {}, {frames}{rest}", source.format.as_str())
 }
 
 fn count(number: usize, what: &str) -> String {
@@ -277,12 +282,19 @@ fn put_sum(out: &mut String, sum: &Sum, scale: Scale, is_blind: bool) {
     if is_blind {
         put_line(out, &format!("    as the script sees it {}", words(|time| time.credited)));
     }
-    for (outer, inner, time) in pairs.iter().take(LISTED) {
+    for InOneStack { outer, inner, is_one_frame, time } in pairs.iter().take(LISTED) {
         let id = |id: &Option<String>| {
             id.as_deref().map_or("(without id)".to_owned(), |id| escape(id).into_owned())
         };
         let time = Scale::shown(scale.value(time.sampled));
-        put_line(out, &format!("    {} is inside of {}: {time}", id(inner), id(outer)));
+        let (outer, inner) = (id(outer), id(inner));
+        put_line(
+            out,
+            &match is_one_frame {
+                true => format!("    {outer} and {inner} show one frame: {time}"),
+                false => format!("    {inner} is inside of {outer}: {time}"),
+            },
+        );
     }
     if pairs.len() > LISTED {
         put_line(out, &format!("    and {} more pairs", pairs.len() - LISTED));
@@ -315,6 +327,7 @@ struct SourceJson<'t> {
     format: &'static str,
     frames: usize,
     total: Option<TimeJson>,
+    under: Option<TimeJson>,
     notes: Vec<String>,
 }
 
@@ -379,6 +392,7 @@ struct SumJson<'t> {
 struct PairJson<'t> {
     outer: Option<&'t str>,
     inner: Option<&'t str>,
+    one_frame: bool,
     time: TimeJson,
 }
 
@@ -434,21 +448,24 @@ fn table_json<'t>(table: &'t Table, tokens: Option<u64>, sources: &'t Sources) -
         format: source.format.as_str(),
         frames: source.frames,
         total: source.total.map(TimeJson::from),
+        under: source.under.map(TimeJson::from),
         notes: notes(source),
     };
-    let sum =
-        |sum: &'t Sum| {
-            let known = sum.known.as_ref();
-            let pair = |(outer, inner, time): &'t (Option<String>, Option<String>, Time)| {
-                PairJson { outer: outer.as_deref(), inner: inner.as_deref(), time: (*time).into() }
-            };
-            SumJson {
-                source: &sum.source,
-                sum: known.map(|known| known.sum.into()),
-                union: known.map(|known| known.union.into()),
-                pairs: known.map_or_else(Vec::new, |known| known.pairs.iter().map(pair).collect()),
-            }
+    let sum = |sum: &'t Sum| {
+        let known = sum.known.as_ref();
+        let pair = |pair: &'t InOneStack| PairJson {
+            outer: pair.outer.as_deref(),
+            inner: pair.inner.as_deref(),
+            one_frame: pair.is_one_frame,
+            time: pair.time.into(),
         };
+        SumJson {
+            source: &sum.source,
+            sum: known.map(|known| known.sum.into()),
+            union: known.map(|known| known.union.into()),
+            pairs: known.map_or_else(Vec::new, |known| known.pairs.iter().map(pair).collect()),
+        }
+    };
     TableJson {
         path: sources.get(table.file).path(),
         family: table.family.as_deref(),

@@ -3,7 +3,8 @@
 //! Uses `workspace`, `evidence`, `register`, `pattern` and `source`.
 
 use crate::evidence::{
-    Content, Evidence, Format, FrameId, Notes, Sets, Time, Together, Trace, Unit, claims,
+    Content, Evidence, Format, FrameId, Largest, Notes, Pair, Sets, Time, Together, Trace, Unit,
+    claims,
 };
 use crate::json;
 use crate::pattern::{Ast, Consumer};
@@ -55,6 +56,8 @@ pub struct Source {
     pub frames: usize,
     /// The time of all its samples, for a trace.
     pub total: Option<Time>,
+    /// The part of it that counts, where not all does.
+    pub under: Option<Time>,
     /// What was left out in reading it.
     pub notes: Notes,
 }
@@ -121,7 +124,8 @@ pub struct Trial {
     pub sampled: Option<(String, u64)>,
 }
 
-/// What the rows of a register add up to in one trace. A row counts with the frame that the consumer reports.
+/// What the rows of a register add up to in one trace. In what was sampled a row counts with the frame that has the most of
+/// it, in what is credited with the frame that the consumer reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sum {
     /// The trace's name.
@@ -137,8 +141,21 @@ pub struct Known {
     pub sum: Time,
     /// The time of the samples that at least one of them is in.
     pub union: Time,
-    /// The pairs that are in one stack: the outer hypothesis, the inner one, and the time that both have.
-    pub pairs: Vec<(Option<String>, Option<String>, Time)>,
+    /// The pairs that are in one stack, by what was sampled.
+    pub pairs: Vec<InOneStack>,
+}
+
+/// Two hypotheses that are in one stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InOneStack {
+    /// The outer one's id; of two that show one frame the earlier one's.
+    pub outer: Option<String>,
+    /// The inner one's id.
+    pub inner: Option<String>,
+    /// Whether both show the same frame.
+    pub is_one_frame: bool,
+    /// The time that both have.
+    pub time: Time,
 }
 
 /// Why there is no answer.
@@ -154,6 +171,8 @@ pub enum Failure {
     SeveralSets,
     /// There is no evidence about any of the registers.
     NoEvidence,
+    /// No register is there, or none has a hypothesis.
+    NoRegister,
 }
 
 /// Measures the registers among the sources that were asked for.
@@ -165,6 +184,9 @@ pub fn measure(request: &Request<'_>) -> Result<Vec<Table>, Failure> {
         let mut tables = Vec::new();
         for entry in workspace.entries.iter().filter(|entry| is_register(entry)) {
             tables.push(table(workspace, entry, request.only_under)?);
+        }
+        if tables.is_empty() {
+            return Err(Failure::NoRegister);
         }
         if tables.iter().all(|table| table.sources.is_empty()) {
             return Err(Failure::NoEvidence);
@@ -182,6 +204,9 @@ pub fn kept<'a>(request: &Request<'a>) -> Result<(&'a Evidence, Vec<FrameId>), F
     let sets = request.evidence;
     with_workspace(request, |workspace| {
         let entries = || workspace.entries.iter().filter(|entry| is_register(entry));
+        if entries().next().is_none() {
+            return Err(Failure::NoRegister);
+        }
         let mut numbers: Vec<usize> =
             entries().filter_map(|entry| sets.number(entry.family)).collect();
         numbers.sort_unstable();
@@ -251,6 +276,12 @@ fn table(
     let evidence = measured.evidence();
     table.sources = evidence.sources().iter().map(source).collect();
     let traces = traces(measured, only_under)?;
+    if only_under.is_some() {
+        let of_traces = table.sources.iter_mut().filter(|source| source.total.is_some());
+        for (source, (_, part)) in of_traces.zip(&traces) {
+            source.under = Some(part.total());
+        }
+    }
     for (_, trace) in &traces {
         match table.unit {
             Some(unit) if unit != trace.unit() => return Err(Failure::Units(entry.file)),
@@ -280,7 +311,7 @@ fn source(source: &crate::evidence::Source) -> Source {
         Content::Symbols(symbols) => (symbols.len(), None),
     };
     let name = source.name.clone();
-    Source { name, format: source.format, frames, total, notes: source.notes }
+    Source { name, format: source.format, frames, total, under: None, notes: source.notes }
 }
 
 /// A trace, whole or the part of it that counts.
@@ -317,7 +348,7 @@ fn row(
     let functions = claimed.iter().map(|it| (it.function.to_string(), it.frames.len())).collect();
     let frames = measured.frames(id).unwrap_or_default();
     let trial = |(_, trace): &(&str, Part<'_>)| {
-        let Some(largest) = trace.largest(frames) else { return Trial::default() };
+        let Some(largest) = measured.largest(trace, frames) else { return Trial::default() };
         let named = |(frame, time): (FrameId, u64)| {
             (time > 0).then(|| (measured.text(frame).to_owned(), time))
         };
@@ -352,26 +383,40 @@ fn state(workspace: &Workspace<'_>, measured: &Measured<'_>, id: PatternId) -> S
 }
 
 fn sum(entry: &Entry<'_>, measured: &Measured<'_>, name: &str, trace: &Trace) -> Sum {
-    let mut rows: Vec<(Option<&str>, FrameId)> = Vec::new();
-    for hypothesis in &entry.register.hypotheses {
-        let frames = hypothesis.canonical.as_ref().and_then(|slot| measured.frames(slot.pattern));
-        let Some(largest) = frames.and_then(|frames| trace.largest(frames)) else { continue };
-        // Where the consumer sees nothing of it, what was sampled counts.
-        let is_credited = largest.credited.1.credited > 0;
-        let (frame, _) = if is_credited { largest.credited } else { largest.sampled };
-        rows.push((hypothesis.id(), frame));
-    }
-    let groups: Vec<&[FrameId]> =
-        rows.iter().map(|(_, frame)| std::slice::from_ref(frame)).collect();
-    let id = |at: usize| rows.get(at).and_then(|(id, _)| id.map(str::to_owned));
-    let known = trace.together(&groups).map(|Together { sum, union, pairs, .. }| {
-        let pair = |pair: crate::evidence::Pair| {
+    let together = |of: fn(&Largest) -> (FrameId, Time), is_seen: fn(&Time) -> bool| {
+        let mut rows: Vec<(Option<&str>, FrameId)> = Vec::new();
+        for hypothesis in &entry.register.hypotheses {
+            let frames =
+                hypothesis.canonical.as_ref().and_then(|slot| measured.frames(slot.pattern));
+            let largest = frames.and_then(|frames| measured.largest(trace, frames));
+            if let Some((frame, _)) = largest.as_ref().map(of).filter(|(_, time)| is_seen(time)) {
+                rows.push((hypothesis.id(), frame));
+            }
+        }
+        let groups: Vec<&[FrameId]> =
+            rows.iter().map(|(_, frame)| std::slice::from_ref(frame)).collect();
+        let together = trace.together(&groups)?;
+        Some((rows.iter().map(|(id, _)| id.map(str::to_owned)).collect::<Vec<_>>(), together))
+    };
+    let known = together(|it| it.sampled, |time| time.sampled > 0).and_then(|(ids, sampled)| {
+        let (_, credited) = together(|it| it.credited, |time| time.credited > 0)?;
+        let id = |at: usize| ids.get(at).cloned().flatten();
+        let pair = |pair: Pair| {
             let (first, second) = pair.groups;
-            let (outer, inner) =
-                if pair.second_is_inner { (first, second) } else { (second, first) };
-            (id(outer), id(inner), pair.time)
+            let is_one_frame = pair.frames.0 == pair.frames.1;
+            let (outer, inner) = if pair.second_is_inner || is_one_frame {
+                (first, second)
+            } else {
+                (second, first)
+            };
+            InOneStack { outer: id(outer), inner: id(inner), is_one_frame, time: pair.time }
         };
-        Known { sum, union, pairs: pairs.into_iter().map(pair).collect() }
+        let both = |time: fn(&Together) -> Time| Time {
+            sampled: time(&sampled).sampled,
+            credited: time(&credited).credited,
+        };
+        let (sum, union) = (both(|it| it.sum), both(|it| it.union));
+        Some(Known { sum, union, pairs: sampled.pairs.into_iter().map(pair).collect() })
     });
     Sum { source: name.to_owned(), known }
 }

@@ -11,7 +11,7 @@ use ahash::AHashMap;
 use crate::diagnostic::Diagnostic;
 use crate::register::Date;
 use crate::rules::{self, Judged, Outcome};
-use crate::workspace::{Place, Workspace};
+use crate::workspace::{Entry, Place, Workspace};
 
 /// The hypotheses that a finding has a place in, in order, each once.
 pub(super) fn hypotheses_of(workspace: &Workspace<'_>, diagnostic: &Diagnostic) -> Vec<Place> {
@@ -103,7 +103,7 @@ impl Allowances {
     pub fn judged(
         &self,
         workspace: &Workspace<'_>,
-        ran: impl Fn(&'static rules::Rule) -> bool,
+        ran: impl Fn(&'static rules::Rule, &Entry<'_>) -> bool,
     ) -> Vec<Judged> {
         let can_be_judged = |judged: &&Judged| {
             let (entry, hypothesis) = workspace.at(judged.place);
@@ -116,7 +116,7 @@ impl Allowances {
             entry.is_asked_for()
                 && entry.is_whole()
                 && with.is_none_or(|with| workspace.find(with.value()).is_some())
-                && rule.is_some_and(|rule| ran(rule) && is_first(rule))
+                && rule.is_some_and(|rule| ran(rule, entry) && is_first(rule))
         };
         self.list.iter().filter(can_be_judged).copied().collect()
     }

@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 
 use super::allowance::hypotheses_of;
 use crate::diagnostic::Diagnostic;
@@ -307,7 +307,7 @@ impl Use<'_> {
         workspace: &Workspace<'_>,
         sources: &Sources,
         diagnostics: &mut Vec<Diagnostic>,
-        ran: impl Fn(&'static rules::Rule) -> bool,
+        ran: impl Fn(&'static rules::Rule, Option<FileId>) -> bool,
     ) -> Outcome {
         let mut found: BTreeMap<Known, usize> = BTreeMap::new();
         let mut outcome = Outcome::default();
@@ -326,12 +326,17 @@ impl Use<'_> {
             let paths = wanted.filter_map(|(file, _)| self.paths.get(file.index()));
             paths.map(String::as_str).chain(gone()).collect()
         };
+        let files: AHashMap<&str, FileId> = sources
+            .iter()
+            .filter_map(|(file, _)| Some((self.paths.get(file.index())?.as_str(), file)))
+            .collect();
+        let file = |path: &str| files.get(path).copied();
         let (read, checked) = (paths(|_| true), paths(|role| role != Role::Context));
         for (known, mark) in &self.baseline.entries {
             let now = found.get(known).copied().unwrap_or(0);
             let is_judged = checked.contains(known.path.as_str())
                 && known.with.iter().all(|path| read.contains(path.as_str()))
-                && rules::find(&known.rule).is_some_and(&ran);
+                && rules::find(&known.rule).is_some_and(|rule| ran(rule, file(&known.path)));
             if !is_judged {
                 let kept = outcome.renewed.entries.entry(known.clone()).or_insert(*mark);
                 kept.count = kept.count.max(mark.count);

@@ -1,7 +1,7 @@
 //! `claims-no-frame`: a pattern that claims nothing of what the evidence has.
 
 use super::functions::{self, LISTED, Namings};
-use super::{Check, Findings, FixAvailability, Level, Rule, label};
+use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::evidence::{Function, Kinship, NearFrame, is_v0};
 use crate::pattern::ways::{GAP, ways};
@@ -14,8 +14,11 @@ pub(super) const RULE: Rule = Rule {
     default: Level::Deny,
     fix: FixAvailability::Sometimes,
     page: include_str!("../../docs/rules/claims-no-frame.md"),
-    check: Check::Evidence(check),
+    check: Check::Evidence(check, Needs::Symbols),
 };
+
+/// How many near frames are asked for: a trace has not all that lists have.
+const ASKED: usize = 16;
 
 /// The longest pattern that is shown, in scalar values: nobody writes a longer one.
 const LONGEST: usize = 100;
@@ -45,14 +48,19 @@ fn check(
                 continue;
             }
             let asked = asked(workspace, slot);
-            let near: Vec<NearFrame> = asked
-                .as_deref()
-                .map_or_else(Vec::new, |text| measured.near().nearest(text, LISTED));
             let covering = measured.covering(workspace.patterns, slot.pattern);
+            if covering.is_none() && measured.traces().next().is_none() {
+                continue;
+            }
+            let near: Vec<NearFrame> =
+                asked.as_deref().map_or_else(Vec::new, |text| measured.near().nearest(text, ASKED));
             let misses: Vec<NearFrame> = match &asked {
-                Some(text) if covering.is_none() => {
-                    near.iter().copied().filter(|near| is_near_miss(measured, text, near)).collect()
-                }
+                Some(text) if covering.is_none() => near
+                    .iter()
+                    .copied()
+                    .filter(|near| measured.is_sampled(near.frame))
+                    .filter(|near| is_near_miss(measured, text, near))
+                    .collect(),
                 _ => Vec::new(),
             };
             if covering.is_none() && misses.is_empty() {
@@ -140,7 +148,13 @@ fn explain(
         let is_plain = found.kinship == Kinship::SameName && found.shared > 0;
         if nth == 0 && is_alone && is_plain {
             finding.fix = named.and_then(|named| {
-                functions::name_one(measured, entry.file, slot, &named, &[found.frame])
+                functions::name_one(
+                    measured,
+                    entry.file,
+                    slot,
+                    &named,
+                    &measured.near().same(found.frame),
+                )
             });
         }
     }

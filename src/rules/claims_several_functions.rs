@@ -1,7 +1,7 @@
 //! `claims-several-functions`: a canonical pattern that claims several functions of the evidence.
 
 use super::functions::{self, LISTED, Namings};
-use super::{Check, Findings, FixAvailability, Level, Rule, label, named};
+use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label, named};
 use crate::evidence::{FrameId, Time, Trace};
 use crate::fix::Fix;
 use crate::pattern::ways::ways;
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     default: Level::Warn,
     fix: FixAvailability::Sometimes,
     page: include_str!("../../docs/rules/claims-several-functions.md"),
-    check: Check::Evidence(check),
+    check: Check::Evidence(check, Needs::Frames),
 };
 
 fn check(
@@ -43,7 +43,7 @@ fn check(
             let copies =
                 if copies > 1 { format!(", {copies} copies of it") } else { String::new() };
             let time = time.map_or_else(String::new, |(trace, time)| {
-                format!(", {}", functions::time(trace, time.credited))
+                format!(", {}", functions::shown(trace, time))
             });
             finding.notes.push(format!(
                 "it claims {}{copies}{time}",
@@ -77,7 +77,7 @@ fn ranked<'c, 'e>(
 ) -> Vec<(&'c Claimed<'c>, Option<(&'e Trace, Time)>)> {
     let time = |claimed: &Claimed<'_>| {
         let times = measured.traces().filter_map(|(_, trace)| {
-            let (_, time) = functions::reported(trace, &claimed.frames)?;
+            let (_, time) = functions::reported(measured, trace, &claimed.frames)?;
             Some((trace, time))
         });
         times.max_by_key(|(_, time)| time.credited)
@@ -91,7 +91,7 @@ fn ranked<'c, 'e>(
 fn shown<'e>(measured: &Measured<'e>, frames: &[FrameId]) -> Vec<(&'e str, FrameId)> {
     let mut frames = frames.to_vec();
     frames.sort_unstable();
-    let shown = |(name, trace)| Some((name, functions::reported(trace, &frames)?.0));
+    let shown = |(name, trace)| Some((name, functions::reported(measured, trace, &frames)?.0));
     measured.traces().filter_map(shown).collect()
 }
 
@@ -116,7 +116,7 @@ fn in_one_stack(
     }
     let path = |frame| functions::path(measured.function(frame).map_or("", |it| it.as_str()));
     Some(format!(
-        "{} stands above {} in one stack: {} are in both, and the table shows the outer one's",
+        "{} stands above {} in one stack: {} are in the time of both",
         path(outer),
         path(inner),
         functions::time(trace, pair.time.sampled)

@@ -1,12 +1,16 @@
 //! `frame-claimed-twice`: one function claimed by two hypotheses of a register.
 
+use std::collections::BTreeMap;
+
 use ahash::{AHashMap, AHashSet};
 
-use super::{Check, Findings, FixAvailability, Level, Rule, functions, label, named, quoted};
+use super::{
+    Check, Findings, FixAvailability, Level, Needs, Rule, functions, label, named, quoted,
+};
 use crate::diagnostic::Diagnostic;
-use crate::evidence::without_hash;
+use crate::evidence::{FrameId, Function, without_hash};
 use crate::register::{Hypothesis, PatternId};
-use crate::workspace::{Claimed, Claims, Entry, Measured, Workspace};
+use crate::workspace::{Claims, Entry, Measured, Workspace};
 
 pub(super) const RULE: Rule = Rule {
     name: "frame-claimed-twice",
@@ -14,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     default: Level::Deny,
     fix: FixAvailability::None,
     page: include_str!("../../docs/rules/frame-claimed-twice.md"),
-    check: Check::Evidence(check),
+    check: Check::Evidence(check, Needs::Frames),
 };
 
 /// How many searches of one register may be given up before only plain text is looked for: each costs
@@ -109,8 +113,17 @@ fn check_examples<'e>(
     said
 }
 
-/// Looks at the functions of the evidence. Of a function that several claim each later one is held against the first,
-/// so the work grows with what is claimed.
+/// A function of which two hypotheses claim the same frames, or copies that differ in their hash.
+struct Shared<'m> {
+    /// The first hypothesis that claims them.
+    other: usize,
+    function: &'m Function,
+    /// Those that the later one claims.
+    frames: Vec<FrameId>,
+}
+
+/// Looks at the frames of the evidence. Of what several claim each later one is held against the first, so the work grows with
+/// what is claimed.
 fn check_evidence(
     entry: &Entry<'_>,
     measured: &Measured<'_>,
@@ -118,7 +131,8 @@ fn check_evidence(
     findings: &mut Findings,
 ) {
     let hypotheses = &entry.register.hypotheses;
-    let mut first: AHashMap<usize, usize> = AHashMap::new();
+    // By the path of a frame, copies being one; a closure is another one.
+    let mut first: AHashMap<&str, usize> = AHashMap::new();
     let mut seen: AHashSet<PatternId> = AHashSet::new();
     for (number, hypothesis) in hypotheses.iter().enumerate() {
         let Some(slot) = &hypothesis.canonical else { continue };
@@ -126,20 +140,22 @@ fn check_evidence(
             continue;
         }
         let Some(claimed) = measured.functions(slot.pattern) else { continue };
-        let mut shared: Vec<(usize, Claimed<'_>)> = Vec::new();
+        let mut shared: Vec<Shared<'_>> = Vec::new();
         for claimed in claimed {
-            let frame = claimed.frames.first();
-            let Some(function) = frame.and_then(|it| measured.function_number(*it)) else {
-                continue;
-            };
-            let other = *first.entry(function).or_insert(number);
-            let was_said = || {
-                let mut names = claimed.frames.iter().map(|it| without_hash(measured.text(*it)).0);
-                names.any(|name| said.contains(&(other, number, name)))
-            };
-            if other != number && !was_said() {
-                shared.push((other, claimed));
+            let mut by_other: BTreeMap<usize, Vec<FrameId>> = BTreeMap::new();
+            for &frame in &claimed.frames {
+                let path = without_hash(measured.text(frame)).0;
+                let other = *first.entry(path).or_insert(number);
+                if other != number && !said.contains(&(other, number, path)) {
+                    by_other.entry(other).or_default().push(frame);
+                }
             }
+            let function = claimed.function;
+            shared.extend(by_other.into_iter().map(|(other, frames)| Shared {
+                other,
+                function,
+                frames,
+            }));
         }
         if !shared.is_empty() {
             findings.push(twice(entry, measured, number, &shared, findings));
@@ -153,11 +169,11 @@ fn twice(
     entry: &Entry<'_>,
     measured: &Measured<'_>,
     number: usize,
-    shared: &[(usize, Claimed<'_>)],
+    shared: &[Shared<'_>],
     findings: &Findings,
 ) -> Diagnostic {
     let hypotheses = &entry.register.hypotheses;
-    let mut others: Vec<usize> = shared.iter().map(|(other, _)| *other).collect();
+    let mut others: Vec<usize> = shared.iter().map(|it| it.other).collect();
     others.sort_unstable();
     others.dedup();
     let (this, earliest) = (&hypotheses[number], &hypotheses[others[0]]);
@@ -166,7 +182,7 @@ fn twice(
         count => format!("{} and {} more", named(earliest), count - 1),
     };
     let message = match shared {
-        [(_, only)] => {
+        [only] => {
             let function = functions::path(only.function.as_str());
             format!("{} claims {function}, which {whose} claims too", named(this))
         }
@@ -185,15 +201,15 @@ fn twice(
             finding = finding.with_related(label(entry.file, slot.text.span(), words));
         }
     }
-    for (other, claimed) in shared.iter().take(functions::LISTED) {
+    for Shared { other, function, frames } in shared.iter().take(functions::LISTED) {
         let times = measured.traces().filter_map(|(name, trace)| {
-            let time = functions::reported(trace, &claimed.frames)?.1.credited;
-            Some(format!("{} in `{name}`", functions::time(trace, time)))
+            let (_, time) = functions::reported(measured, trace, frames)?;
+            Some(format!("{} in `{name}`", functions::shown(trace, time)))
         });
         let times: Vec<_> = times.take(functions::LISTED).collect();
         let times =
             if times.is_empty() { String::new() } else { format!(": {}", times.join(", ")) };
-        let function = functions::path(claimed.function.as_str());
+        let function = functions::path(function.as_str());
         let whose = named(&hypotheses[*other]);
         finding.notes.push(format!("{function} is also of {whose}{times}"));
     }

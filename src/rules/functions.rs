@@ -31,12 +31,15 @@ pub(super) fn patterns<'h>(
 /// A path between back ticks; of one that is too long to read in a sentence the end.
 pub(super) fn path(text: &str) -> String {
     const LONGEST: usize = 80;
+    const SHORTEST: usize = 20;
+    let text = without_hash(text).0;
     let count = text.chars().count();
     match text.char_indices().nth(count.saturating_sub(LONGEST)) {
         Some((at, _)) if count > LONGEST => {
             // From the start of a name, if there is one.
             let end = &text[at..];
-            let end = end.split_once("::").map_or(end, |(_, rest)| rest);
+            let name = end.split_once("::").map(|(_, rest)| rest);
+            let end = name.filter(|name| name.len() >= SHORTEST).unwrap_or(end);
             format!("`…{end}`")
         }
         _ => format!("`{text}`"),
@@ -60,10 +63,26 @@ pub(super) fn time(trace: &Trace, time: u64) -> String {
     }
 }
 
+/// What the table shows of a time, with what was sampled where that is more.
+pub(super) fn shown(trace: &Trace, shown: Time) -> String {
+    let credited = time(trace, shown.credited);
+    if shown.credited == shown.sampled {
+        return credited;
+    }
+    format!("{credited} of {} sampled", time(trace, shown.sampled))
+}
+
 /// What the consumer reports for a pattern in a trace: the frame that it claims with the most credited time.
 /// `None` where nothing is credited to any, and the table shows 0.0.
-pub(super) fn reported(trace: &Trace, frames: &[FrameId]) -> Option<(FrameId, Time)> {
-    trace.largest(frames).map(|largest| largest.credited).filter(|(_, time)| time.credited > 0)
+pub(super) fn reported(
+    measured: &Measured<'_>,
+    trace: &Trace,
+    frames: &[FrameId],
+) -> Option<(FrameId, Time)> {
+    measured
+        .largest(trace, frames)
+        .map(|largest| largest.credited)
+        .filter(|(_, time)| time.credited > 0)
 }
 
 /// How many of the frames of one function are copies that differ in nothing but their hash: the most of one path.
@@ -137,8 +156,10 @@ mod tests {
         let trace = evidence.sources()[0].trace().unwrap();
         assert_eq!([time(trace, 1), time(trace, 2)], ["1 sample", "2 samples"]);
         assert_eq!(path("a::b"), "`a::b`");
-        let long = format!("{}::b::c", "a".repeat(90));
-        assert_eq!(path(&long), "`…b::c`");
+        let long = format!("{}::{}", "a".repeat(90), "b".repeat(30));
+        assert_eq!(path(&long), format!("`…{}`", "b".repeat(30)));
+        let longer = format!("{}::b::h0123456789abcdef", "a".repeat(90));
+        assert_eq!(path(&longer), format!("`…{}::b`", "a".repeat(77)));
         assert_eq!(path(&"é".repeat(81)), format!("`…{}`", "é".repeat(80)));
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::functions::{self, LISTED};
-use super::{Check, Findings, FixAvailability, Level, Rule, label, named};
+use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label, named};
 use crate::evidence::{FrameId, Pair, StackId, Time, Together, Trace};
 use crate::workspace::{Entry, Measured, Workspace};
 
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     default: Level::Warn,
     fix: FixAvailability::None,
     page: include_str!("../../docs/rules/nested-in-stack.md"),
-    check: Check::Evidence(check),
+    check: Check::Evidence(check, Needs::Traces(1)),
 };
 
 /// One hypothesis in one trace.
@@ -55,6 +55,11 @@ fn check(
             continue;
         };
         for pair in &together.pairs {
+            // Of rows that show one function `frame-claimed-twice` speaks.
+            let (a, b) = pair.frames;
+            if measured.function_number(a) == measured.function_number(b) {
+                continue;
+            }
             if let Some((outer, inner, nested)) = nested(source, trace, &rows, &together, pair) {
                 found.entry(inner).or_default().entry(outer).or_default().push(nested);
             }
@@ -115,18 +120,13 @@ fn check(
     }
 }
 
-/// What the table shows of each hypothesis in a trace; of equal patterns, and where two show one function, of the
-/// first: that time is `frame-claimed-twice`'s.
+/// What the table shows of each hypothesis in a trace.
 fn rows(entry: &Entry<'_>, measured: &Measured<'_>, trace: &Trace) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let mut functions = std::collections::BTreeSet::new();
     for (hypothesis, it) in entry.register.hypotheses.iter().enumerate() {
-        let Some(slot) = &it.canonical else { continue };
-        let Some(frames) = measured.frames(slot.pattern) else { continue };
-        let Some((frame, _)) = functions::reported(trace, frames) else { continue };
-        if functions.insert(measured.function_number(frame)) {
-            rows.push(Row { hypothesis, frame });
-        }
+        let frames = it.canonical.as_ref().and_then(|slot| measured.frames(slot.pattern));
+        let shown = frames.and_then(|frames| functions::reported(measured, trace, frames));
+        rows.extend(shown.map(|(frame, _)| Row { hypothesis, frame }));
     }
     rows
 }

@@ -1,7 +1,7 @@
 //! `unstable-frame`: a pattern whose largest frame is of another function in another trace.
 
 use super::functions::{self, LISTED};
-use super::{Check, Findings, FixAvailability, Level, Rule, label, named};
+use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label, named};
 use crate::evidence::{FrameId, Trace};
 use crate::workspace::{Entry, Measured, Workspace};
 
@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     default: Level::Warn,
     fix: FixAvailability::None,
     page: include_str!("../../docs/rules/unstable-frame.md"),
-    check: Check::Evidence(check),
+    check: Check::Evidence(check, Needs::Traces(2)),
 };
 
 fn check(
@@ -82,7 +82,7 @@ impl<'m> Shown<'m> {
         source: &'m str,
         trace: &'m Trace,
     ) -> Option<Self> {
-        let (frame, time) = functions::reported(trace, frames)?;
+        let (frame, time) = functions::reported(measured, trace, frames)?;
         let time = time.credited;
         let is_largest =
             |frame: &&FrameId| trace.inclusive(**frame).is_some_and(|other| other.credited == time);

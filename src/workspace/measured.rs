@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::Patterns;
 use crate::evidence::{
-    Content, Covered, Evidence, FrameId, Function, Near, Trace, claims, without_hash,
+    Content, Covered, Evidence, FrameId, Function, Largest, Near, Trace, claims, without_hash,
 };
 use crate::overlap::matcher::{Matcher, Outcome};
 use crate::pattern;
@@ -156,6 +156,16 @@ impl<'e> Measured<'e> {
         sources.filter_map(|source| Some((source.name.as_str(), source.trace()?)))
     }
 
+    /// See [`Evidence::largest`].
+    pub fn largest(&self, trace: &Trace, frames: &[FrameId]) -> Option<Largest> {
+        self.evidence.largest(trace, frames)
+    }
+
+    /// Whether a trace has a frame.
+    pub fn is_sampled(&self, frame: FrameId) -> bool {
+        self.traces().any(|(_, trace)| trace.inclusive(frame).is_some())
+    }
+
     /// Whether there is a list of symbols.
     pub fn has_lists(&self) -> bool {
         self.lists.is_some()
@@ -207,6 +217,16 @@ impl<'e> Measured<'e> {
     ///
     /// Goes over all frames.
     pub fn naming(&self, frame: FrameId) -> Option<String> {
+        // What is said to claim it does.
+        self.shortest(frame).filter(|named| {
+            let ast = pattern::parse(named, pattern::Versions::ALL);
+            ast.is_ok_and(|ast| {
+                matches!(Matcher::new(&ast).search(self.text(frame)), Outcome::Match(..))
+            })
+        })
+    }
+
+    fn shortest(&self, frame: FrameId) -> Option<String> {
         let text = self.text(frame);
         let function = Function::of(text);
         let (path, has_hash) = without_hash(text);
@@ -282,7 +302,8 @@ fn readable(part: &str, end: &str, others: &[&str]) -> Option<String> {
 
 /// The path that closures at the end of another one stand in.
 fn without_closures(mut path: &str) -> &str {
-    let is_closure = |name: &str| name.contains("{closure") || name.contains("$u7b$closure");
+    let starts = ["{closure", "{{closure", "_{{closure", "_$u7b$$u7b$closure", "$u7b$$u7b$closure"];
+    let is_closure = |name: &str| starts.iter().any(|start| name.starts_with(start));
     while let Some((outer, name)) = path.rsplit_once("::")
         && is_closure(name)
     {
