@@ -285,7 +285,8 @@ impl Spread {
 
     fn of(sources: &Sources) -> Self {
         let bytes: usize = sources.iter().map(|(_, source)| source.text().len()).sum();
-        Self(sources.len() > 1 && bytes >= Self::WORTH_A_THREAD)
+        // One large register is worth it too: its own rules and those of all run side by side.
+        Self(bytes >= Self::WORTH_A_THREAD)
     }
 
     /// Both, side by side where work is spread.

@@ -232,9 +232,15 @@ impl Context<'_, '_> {
         let others: Vec<Span> =
             branches.iter().filter(|other| !std::ptr::eq(*other, branch)).map(|b| b.span).collect();
         let only = part(self.ast, without(&self.ast.root, &others));
+        let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
+        if let (Some(own), Some(rest)) = (plain_text(&only.root), plain_text(&reduced.root))
+            && is_frame(&own)
+            && !own.contains(&rest)
+        {
+            return false;
+        }
         let matcher = Matcher::new(&reduced);
         let is_missed = |frame: &str| matcher.search(frame) == Outcome::None;
-        let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
         if member(&only)
             .is_some_and(|(text, certain)| certain && is_frame(&text) && is_missed(&text))
         {
