@@ -748,13 +748,19 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// How many places of all samples each run begins at.
+    /// How many places of all samples each run begins at; of the first samples where that is much
+    /// work, since any run of a branch will do.
     fn frequency(&self, runs: &Texts<'_>) -> Vec<u32> {
         let mut frequency = vec![0u32; runs.len()];
+        let mut left = 4 * (self.total / ASIDE);
         for &a in &self.live {
             let Some(sample) = self.sample(a) else { continue };
             for (at, _) in sample.char_indices() {
+                if left == 0 {
+                    return frequency;
+                }
                 for run in runs.prefixes(&sample[at..]) {
+                    left = left.saturating_sub(1);
                     if let Some(count) = frequency.get_mut(run as usize) {
                         *count += 1;
                     }
@@ -780,7 +786,7 @@ impl<'a> Index<'a> {
         }
         let mut wide = Vec::new();
         let mut total = 0usize;
-        for &(a, at) in places {
+        for (number, &(a, at)) in places.iter().enumerate() {
             let (text, at) = (texts.get(a), at as usize);
             let rest = &text[at..];
             let before = text[..at].chars().next_back();
@@ -792,7 +798,17 @@ impl<'a> Index<'a> {
             }
             texts.prefixes(rest).for_each(&mut look);
             let all = texts.extensions(rest);
-            if !all.is_empty() && qualifies(rest, before, None, true, true) {
+            candidates.pay_bytes(rest.len() / 16);
+            if candidates.fuel.is_empty() {
+                self.leave_places_out(&places[number..], owners, candidates);
+                break;
+            }
+            if all.is_empty() {
+                continue;
+            }
+            let (fits, looked_at) = room(rest, before, None, true, true);
+            candidates.pay_bytes(looked_at);
+            if fits {
                 total = total.saturating_add(all.len());
                 wide.push((a, at, before, all));
             }
@@ -815,6 +831,19 @@ impl<'a> Index<'a> {
         }
     }
 
+    /// Leaves the runs out at whose places nothing is looked for: each may meet any pattern.
+    fn leave_places_out(
+        &self,
+        places: &[(u32, u32)],
+        owners: &[&[Owner]],
+        candidates: &mut Candidates,
+    ) {
+        for same in places.chunk_by(|(a, _), (b, _)| a == b) {
+            let run = same.first().and_then(|&(run, _)| owners.get(run as usize));
+            candidates.leave_out(run.map_or(0, |run| run.len()).saturating_mul(self.live.len()));
+        }
+    }
+
     /// Run `b` laid over run `a` from byte `at` on.
     fn overlap(
         &self,
@@ -833,12 +862,18 @@ impl<'a> Index<'a> {
             (rest, "", b.get(rest.len()..).unwrap_or_default())
         };
         let next = a_more.chars().chain(b_more.chars()).next();
-        if !qualifies(common, before, next, true, true) {
+        let pairs = a_owners.len().saturating_mul(b_owners.len());
+        if candidates.fuel.is_empty() {
+            candidates.leave_out(pairs);
             return;
         }
-        if !candidates.pay(a_owners.len().saturating_mul(b_owners.len())) {
+        let (fits, looked_at) = room(common, before, next, true, true);
+        candidates.pay_bytes(8 + looked_at);
+        if !fits || !candidates.pay(pairs) {
             return;
         }
+        // There are four ways to ask, however many owners.
+        let mut known = [None; 4];
         let last = common.chars().next_back();
         for &a_owner in a_owners {
             let a_place = self.place(a_owner);
@@ -849,9 +884,11 @@ impl<'a> Index<'a> {
                 let b_place = self.place(b_owner);
                 let resumes = b_place.gap_before || (at == 0 && a_place.gap_before);
                 let pieces = a_place.alone && b_place.alone;
-                if qualifies(common, before, next, resumes, pieces)
-                    && !(b_more.is_empty() && swallows(b_place, last, a_more))
-                    && !(a_more.is_empty() && swallows(a_place, last, b_more))
+                let fuel = &candidates.fuel;
+                let fits = &mut known[usize::from(resumes) + 2 * usize::from(pieces)];
+                if *fits.get_or_insert_with(|| qualifies(common, before, next, resumes, pieces))
+                    && !(b_more.is_empty() && swallows(b_place, last, a_more, fuel))
+                    && !(a_more.is_empty() && swallows(a_place, last, b_more, fuel))
                 {
                     candidates.add(a_owner.pattern, b_owner.pattern);
                 }
@@ -939,6 +976,8 @@ impl<'a> Index<'a> {
 struct Candidates {
     /// What may still be spent on looking for them.
     fuel: Fuel,
+    /// What is owed besides, in sixteenths of a unit: most of what is looked at costs less than one.
+    owed: usize,
     pairs: Vec<(u32, u32)>,
     sorted: usize,
     more: HashMap<u32, usize>,
@@ -949,6 +988,7 @@ impl Candidates {
     fn new(total: usize) -> Self {
         Self {
             fuel: Fuel::new(total),
+            owed: 0,
             pairs: Vec::new(),
             sorted: 0,
             more: HashMap::new(),
@@ -958,11 +998,23 @@ impl Candidates {
 
     /// Pays for looking at so many pairs; if that cannot be paid they are left out.
     fn pay(&mut self, pairs: usize) -> bool {
-        self.fuel.spend(pairs / 16);
+        self.pay_bytes(pairs);
         if self.fuel.is_empty() {
-            self.left_out = self.left_out.saturating_add(pairs);
+            self.leave_out(pairs);
         }
         !self.fuel.is_empty()
+    }
+
+    /// Pays for looking at so many bytes, or as much as that.
+    fn pay_bytes(&mut self, bytes: usize) {
+        self.owed = self.owed.saturating_add(bytes);
+        self.fuel.spend(self.owed / 16);
+        self.owed %= 16;
+    }
+
+    /// Counts pairs that are not looked at.
+    fn leave_out(&mut self, pairs: usize) {
+        self.left_out = self.left_out.saturating_add(pairs);
     }
 
     fn add(&mut self, a: u32, b: u32) {
@@ -1020,45 +1072,63 @@ pub(super) fn qualifies(
     resumes: bool,
     pieces: bool,
 ) -> bool {
+    room(common, before, next, resumes, pieces).0
+}
+
+/// [`qualifies`], and how many bytes were looked at; each at most a few times.
+fn room(
+    common: &str,
+    before: Option<char>,
+    next: Option<char>,
+    resumes: bool,
+    pieces: bool,
+) -> (bool, usize) {
     let word = |c: char| is_word(c, false);
+    let landmark = usize::from(LANDMARK);
     let mut previous = before;
     if resumes
         && before.is_none_or(word)
-        && common.chars().take(usize::from(LANDMARK)).filter(|&c| word(c)).count() == 3
+        && common.chars().take(landmark).filter(|&c| word(c)).count() == landmark
     {
-        return true;
+        return (true, landmark);
     }
     let mut rest = common.chars();
     loop {
-        let start = previous.is_none_or(|c| !word(c));
-        let part = pieces && previous.is_none_or(|c| c == '_');
-        if start || part {
-            let length = rest.clone().take_while(|&c| word(c)).count();
-            let ends = rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c));
-            if start && length > 0 && (length >= usize::from(LANDMARK) || ends) {
-                return true;
+        let looked_at = common.len() - rest.as_str().len();
+        if previous.is_none_or(|c| !word(c)) {
+            // More than these are not asked for.
+            let length = rest.clone().take(landmark).take_while(|&c| word(c)).count();
+            let ends = || rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c));
+            if length == landmark || (length > 0 && ends()) {
+                return (true, looked_at + length);
             }
+        }
+        if pieces && previous.is_none_or(|c| c == '_') {
             let length = rest.clone().take_while(|&c| word(c) && c != '_').count();
             let ends =
-                rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c) || c == '_');
-            if part && length >= usize::from(PIECE) && ends {
-                return true;
+                || rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c) || c == '_');
+            if length >= usize::from(PIECE) && ends() {
+                return (true, looked_at + length);
             }
         }
         match rest.next() {
             Some(c) => previous = Some(c),
-            None => return false,
+            None => return (false, common.len()),
         }
     }
 }
 
 /// Whether a run that ends in a gap must swallow an identifier of `more`, the text with which
-/// another run goes on.
-fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
+/// another run goes on; paid from `fuel`.
+fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str, fuel: &Fuel) -> bool {
     let [Piece::Gap, Piece::Run(then), ..] = place.after else { return false };
     let mut previous = last;
     for (at, c) in more.char_indices() {
         if is_word(c, false) && previous.is_none_or(|c| !is_word(c, false)) {
+            fuel.spend(at / 16 + at.saturating_mul(then.len().min(more.len())) / 512);
+            if fuel.is_empty() {
+                return false;
+            }
             // The run after the gap must begin here or before, and agree with the text.
             return !more.char_indices().skip(1).take_while(|&(place, _)| place <= at).any(
                 |(place, _)| {
@@ -1068,6 +1138,7 @@ fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
         }
         previous = Some(c);
     }
+    fuel.spend(more.len() / 16);
     false
 }
 
