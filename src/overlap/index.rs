@@ -45,14 +45,14 @@ use ahash::AHashMap;
 use super::charset::is_word;
 use super::features::{self, Branch, Piece};
 use super::fuel::Fuel;
-use super::hash::Map;
+use super::hash::{Map, Set};
 use super::landmark::Identifiers;
 use super::matcher::Match;
 use super::program::{MATCH, Program};
 use super::texts::Texts;
 use super::{
-    Bound, Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, inclusion_within,
-    relate_within, witness,
+    Bound, Budget, Compiled, Kind, LANDMARK, LEAST_SIZE, PIECE, Reason, Relation, Sample,
+    inclusion_within, relate_within, witness,
 };
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
@@ -320,7 +320,8 @@ impl<'a> Index<'a> {
                 continue;
             }
             if let (None, Source::Tree(ast)) = (&entry.plain, source) {
-                let limit = size_left.min(super::program::MAX_SIZE);
+                let most = super::program::MAX_SIZE.min(budget.states as u64).max(LEAST_SIZE);
+                let limit = size_left.min(most);
                 let make = || Some(Box::new(Compiled::limited(ast, budget, limit)));
                 let Some(compiled) = entry.compiled.get_or_init(make) else {
                     entries.push(entry);
@@ -1276,22 +1277,21 @@ struct Letters {
 fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
     // Only of sets that are spelled out, so that they are small (a literal that ignores case is,
     // too).
-    let letters: Map<u32, Letters> = (0..program.len() as u32)
-        .flat_map(|state| program.edges(state))
-        .filter(|edge| edge.target != MATCH && edge.spelled)
-        .map(|edge| {
-            let ranges =
-                program.sets.get(edge.set).map_or(&[][..], super::charset::CharSet::ranges);
-            let all: Vec<char> = ranges
-                .iter()
-                .flat_map(|&(start, end)| start..=end)
-                .filter_map(char::from_u32)
-                .collect();
-            let words: Vec<char> = all.iter().copied().filter(|&c| is_word(c, false)).collect();
-            let (others, underscore) = (words.len() < all.len(), words.contains(&'_'));
-            (edge.set, Letters { words, others, underscore })
-        })
-        .collect();
+    let mut letters: Map<u32, Letters> = Map::default();
+    for edge in (0..program.len() as u32).flat_map(|state| program.edges(state)) {
+        if edge.target == MATCH || !edge.spelled || letters.contains_key(&edge.set) {
+            continue;
+        }
+        let ranges = program.sets.get(edge.set).map_or(&[][..], super::charset::CharSet::ranges);
+        let all: Vec<char> = ranges
+            .iter()
+            .flat_map(|&(start, end)| start..=end)
+            .filter_map(char::from_u32)
+            .collect();
+        let words: Vec<char> = all.iter().copied().filter(|&c| is_word(c, false)).collect();
+        let (others, underscore) = (words.len() < all.len(), words.contains(&'_'));
+        letters.insert(edge.set, Letters { words, others, underscore });
+    }
     let mut roles = vec![0; program.len()];
     if let Some(start) = roles.get_mut(program.start as usize) {
         *start = FIRST | AFTER_UNDERSCORE;
@@ -1308,46 +1308,67 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
     }
     let spelled = |state: u32| {
         let edges = program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled);
-        edges.filter_map(|edge| letters.get(&edge.set).map(|letters| (edge.target, letters)))
+        edges.filter_map(|edge| {
+            letters.get(&edge.set).map(|letters| (edge.target, edge.set, letters))
+        })
     };
     // Whether an identifier may end in a state: the match ends, or something is read that is no
     // spelled word character.
-    let may_end = |state: u32| {
+    let ends = |state: u32| {
         program.edges(state).iter().any(|edge| {
             edge.target == MATCH
                 || !edge.spelled
                 || letters.get(&edge.set).is_none_or(|letters| letters.others)
         })
     };
+    let ends: Vec<bool> = (0..program.len() as u32).map(ends).collect();
+    let may_end = |state: u32| ends.get(state as usize).copied().unwrap_or(true);
     let mut met_left = MAX_MET[0] * program.size() as usize + MAX_MET[1];
     let mut all = Vec::new();
+    // Where a way goes on depends on its sets and on where it stands; by most ways it was met before.
+    let (mut firsts_met, mut seconds_met, mut thirds_met) =
+        (Set::default(), Set::default(), Set::default());
     for state in 0..program.len() as u32 {
         let roles = roles.get(state as usize).copied().unwrap_or_default();
-        for (first, firsts) in spelled(state) {
-            for &a in &firsts.words {
-                if may_end(first) {
-                    all.push(((a, None, None), roles));
+        for (first, a_set, firsts) in spelled(state) {
+            met_left = met_left.checked_sub(1)?;
+            if !firsts_met.insert((roles, a_set, first)) {
+                continue;
+            }
+            if may_end(first) {
+                all.extend(firsts.words.iter().map(|&a| ((a, None, None), roles)));
+            }
+            for (second, b_set, seconds) in spelled(first) {
+                met_left = met_left.checked_sub(1)?;
+                if !seconds_met.insert((roles, a_set, b_set, second)) {
+                    continue;
                 }
-                for (second, seconds) in spelled(first) {
-                    met_left = met_left.checked_sub(1 + seconds.words.len())?;
-                    for &b in &seconds.words {
-                        if may_end(second) {
-                            all.push(((a, Some(b), None), roles));
-                        }
-                        for (_, thirds) in spelled(second) {
-                            met_left = met_left.checked_sub(1 + thirds.words.len())?;
-                            all.extend(
-                                thirds.words.iter().map(|&c| ((a, Some(b), Some(c)), roles)),
-                            );
+                if may_end(second) {
+                    met_left = met_left.checked_sub(firsts.words.len() * seconds.words.len())?;
+                    for &a in &firsts.words {
+                        all.extend(seconds.words.iter().map(|&b| ((a, Some(b), None), roles)));
+                    }
+                }
+                for (_, c_set, thirds) in spelled(second) {
+                    met_left = met_left.checked_sub(1)?;
+                    if !thirds_met.insert((roles, a_set, b_set, c_set)) {
+                        continue;
+                    }
+                    let count = firsts.words.len() * seconds.words.len() * thirds.words.len();
+                    met_left = met_left.checked_sub(count)?;
+                    for &a in &firsts.words {
+                        for &b in &seconds.words {
+                            let thirds = thirds.words.iter();
+                            all.extend(thirds.map(|&c| ((a, Some(b), Some(c)), roles)));
                         }
                     }
                 }
             }
-        }
-        if all.len() > 16 * MAX_TRIPLES {
-            all = merged(all);
-            if all.len() > MAX_TRIPLES {
-                return None;
+            if all.len() > 16 * MAX_TRIPLES {
+                all = merged(all);
+                if all.len() > MAX_TRIPLES {
+                    return None;
+                }
             }
         }
     }
