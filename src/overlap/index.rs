@@ -93,6 +93,12 @@ const PART: usize = 256;
 /// The fewest states that are worth beginning a pair with.
 const LEAST: usize = 64;
 
+/// Up to how many bytes texts are compared at each place.
+const SHORT: usize = 64;
+
+/// What two texts may always cost: enough for names of a usual length.
+const TEXTS: usize = 16;
+
 /// The most pairs that are listed as undecided because of the budget of the run.
 const MAX_UNDECIDED: usize = 10_000;
 
@@ -541,9 +547,12 @@ impl<'a> Index<'a> {
     fn relation(&self, a: u32, b: u32, share: usize, wanted: Wanted) -> Decided {
         let known = |relation| Decided { relation: Some(relation), used: 0, cut: false };
         if let (Some(a), Some(b)) = (self.plain(a), self.plain(b)) {
-            let relation = of_texts(a, b);
+            let fuel = Fuel::new(share.max(TEXTS));
+            let relation = of_texts(a, b, &fuel);
             let is_wanted = relation.kind != Kind::Partial || wanted == Wanted::Relation;
-            return known(if is_wanted { relation } else { Relation::bare(Kind::None) });
+            let relation = if is_wanted { relation } else { Relation::bare(Kind::None) };
+            let cut = fuel.is_empty();
+            return Decided { relation: (!cut).then_some(relation), used: fuel.used(), cut };
         }
         let (Some(a), Some(b)) = (self.compiled(a), self.compiled(b)) else {
             return known(Relation::bare(Kind::None));
@@ -1077,7 +1086,7 @@ pub(super) fn qualifies(
 }
 
 /// [`qualifies`], and how many bytes were looked at; each at most a few times.
-fn room(
+pub(super) fn room(
     common: &str,
     before: Option<char>,
     next: Option<char>,
@@ -1376,40 +1385,97 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
     (all.len() <= MAX_TRIPLES).then_some(all)
 }
 
-/// The relation of two patterns that are nothing but text, and different.
-pub(super) fn of_texts(a: &str, b: &str) -> Relation {
+/// The relation of two patterns that are nothing but text, and different; paid from `fuel`, and
+/// undecided where that does not suffice.
+pub(super) fn of_texts(a: &str, b: &str, fuel: &Fuel) -> Relation {
+    let undecided = || Relation::bare(Kind::Undecided(Reason::Bound(Bound::Total)));
+    fuel.spend((a.len() + b.len()) / 32);
+    if fuel.is_empty() {
+        return undecided();
+    }
     let (x, y): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let within = |small: &[char], large: &[char]| {
-        (small.len() <= large.len())
-            .then(|| large.windows(small.len()).position(|part| part == small))?
+    let place = |large: &str, small: &str| {
+        large.find(small).and_then(|at| large.get(..at)).map(|before| before.chars().count())
     };
-    if let Some(at) = within(&y, &x) {
+    if let Some(at) = place(a, b) {
         let witness = witness(&x, (0, x.len()), (at, at + y.len()));
         return Relation { kind: Kind::AWithinB, witness: Some(witness) };
     }
-    if let Some(at) = within(&x, &y) {
+    if let Some(at) = place(b, a) {
         let witness = witness(&y, (at, at + x.len()), (0, y.len()));
         return Relation { kind: Kind::BWithinA, witness: Some(witness) };
     }
-    for common in (1..x.len().min(y.len())).rev() {
-        for (left, right, flipped) in [(&x, &y, false), (&y, &x, true)] {
-            let start = left.len() - common;
-            if left.get(start..) != right.get(..common) {
-                continue;
-            }
-            let mut frame = left.clone();
-            frame.extend_from_slice(right.get(common..).unwrap_or_default());
-            let all =
-                |start: usize, end: usize| Match { start, end, spelled: vec![true; end - start] };
-            let (one, other) = (all(0, left.len()), all(start, frame.len()));
-            if Identifiers::new(&frame).overlap(&one, &other) {
-                let spans = ((0, left.len()), (start, frame.len()));
-                let (a, b) = if flipped { (spans.1, spans.0) } else { spans };
-                return Relation { kind: Kind::Partial, witness: Some(witness(&frame, a, b)) };
-            }
+    // By length in scalar values, the longest first; of equal ones the one that `a` begins.
+    let mut all: Vec<(std::cmp::Reverse<usize>, bool, usize)> = Vec::new();
+    for (left, right, flipped) in [(a, b, false), (b, a, true)] {
+        let (mut chars, mut counted) = (0, 0);
+        for &common in borders(left, right).iter().rev() {
+            chars += right.get(counted..common).map_or(0, |text| text.chars().count());
+            counted = common;
+            all.push((std::cmp::Reverse(chars), flipped, common));
+        }
+    }
+    all.sort_unstable();
+    for (std::cmp::Reverse(chars), flipped, common) in all {
+        let (left, right) = if flipped { (b, a) } else { (a, b) };
+        let before = left.get(..left.len() - common).and_then(|text| text.chars().next_back());
+        let next = right.get(common..).and_then(|text| text.chars().next());
+        let (fits, looked_at) =
+            room(right.get(..common).unwrap_or_default(), before, next, false, true);
+        fuel.spend((looked_at + if fits { left.len() + right.len() } else { 0 }) / 16);
+        if fuel.is_empty() {
+            return undecided();
+        }
+        if !fits {
+            continue;
+        }
+        let (left, right) = if flipped { (&y, &x) } else { (&x, &y) };
+        let start = left.len() - chars;
+        let mut frame = left.clone();
+        frame.extend_from_slice(right.get(chars..).unwrap_or_default());
+        let all = |start: usize, end: usize| Match { start, end, spelled: vec![true; end - start] };
+        let (one, other) = (all(0, left.len()), all(start, frame.len()));
+        if Identifiers::new(&frame).overlap(&one, &other) {
+            let spans = ((0, left.len()), (start, frame.len()));
+            let (a, b) = if flipped { (spans.1, spans.0) } else { spans };
+            return Relation { kind: Kind::Partial, witness: Some(witness(&frame, a, b)) };
         }
     }
     Relation { kind: Kind::None, witness: None }
+}
+
+/// For each text with which `left` ends and `right` begins its length in bytes, the longest first.
+///
+/// By the failure function of Knuth, Morris and Pratt (*Fast pattern matching in strings*, 1977), in
+/// time linear in the two.
+pub(super) fn borders(left: &str, right: &str) -> Vec<usize> {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let most = left.len().min(right.len());
+    let (tail, right) = (&left[left.len() - most..], &right[..most]);
+    if most <= SHORT {
+        return (1..=most).rev().filter(|&length| tail.ends_with(&right[..length])).collect();
+    }
+    // For each beginning of `right` the longest shorter one that it ends with.
+    let mut shorter = vec![0; most + 1];
+    let grow = |shorter: &[usize], mut length: usize, byte: u8| loop {
+        if right.get(length) == Some(&byte) {
+            return length + 1;
+        }
+        if length == 0 {
+            return 0;
+        }
+        length = shorter[length];
+    };
+    for at in 1..most {
+        shorter[at + 1] = grow(&shorter, shorter[at], right[at]);
+    }
+    let mut length = tail.iter().fold(0, |length, &byte| grow(&shorter, length, byte));
+    let mut all = Vec::new();
+    while length > 0 {
+        all.push(length);
+        length = shorter[length];
+    }
+    all
 }
 
 /// Writes a part down so that two parts of equal text after parsing are written alike: spans are
@@ -1499,5 +1565,84 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
                 None => out.push(13),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program::{MAX_SIZE, Side};
+    use super::*;
+    use crate::pattern::{Versions, parse};
+
+    /// Texts of a few letters, short and long, much alike.
+    fn texts() -> Vec<String> {
+        let mut all: Vec<String> = ["a", "_", "é", "ab", "a_b", "::", "éa:é", "x_abcd", "abcd_x"]
+            .iter()
+            .flat_map(|part| [1, 2, 3, 70].map(|count| part.repeat(count)))
+            .collect();
+        let longer: Vec<String> =
+            all.iter().flat_map(|text| [format!("{text}:b"), format!("_x{text}")]).collect();
+        all.extend(longer);
+        all
+    }
+
+    #[test]
+    fn borders_are_those_that_a_scan_finds() {
+        let texts = texts();
+        for left in &texts {
+            for right in &texts {
+                let lengths = (1..=left.len().min(right.len())).rev();
+                let scan: Vec<usize> = lengths
+                    .filter(|&length| right.get(..length).is_some_and(|text| left.ends_with(text)))
+                    .collect();
+                assert_eq!(borders(left, right), scan, "{left} {right}");
+            }
+        }
+    }
+
+    #[test]
+    fn room_is_found_in_one_pass() {
+        // Here every place begins a word part, and none is long enough.
+        for part in ["x_", "_", "ab_", "::", ":_", "é_"] {
+            let text = part.repeat(5_000);
+            let (fits, looked_at) = room(&text, Some('a'), Some('a'), false, true);
+            assert!(!fits || looked_at < 16, "{part}");
+            assert!(looked_at <= text.len() + 16, "{part}");
+        }
+    }
+
+    #[test]
+    fn long_texts_that_are_alike_are_paid_for() {
+        let size = 100_000;
+        let (a, b) = (format!("x_{}b", "a_".repeat(size)), format!("{}c", "a_".repeat(size)));
+        let most = 1 << 20;
+        let enough = Fuel::new(most);
+        let relation = of_texts(&a, &b, &enough);
+        assert_eq!(relation.kind, Kind::None);
+        assert!(enough.used() >= size / 16, "{}", enough.used());
+        assert!(enough.used() < size, "{}", enough.used());
+        // Each text that both have in common is looked through to its end.
+        let (a, b) = (format!("c{}", "a_".repeat(size)), format!("{}b", "a_".repeat(size)));
+        let fuel = Fuel::new(most);
+        let relation = of_texts(&a, &b, &fuel);
+        assert_eq!(relation.kind, Kind::Undecided(Reason::Bound(Bound::Total)));
+        assert!(fuel.is_empty());
+        // The first that is enough ends the search.
+        let (a, b) = (format!("c::{}", "ab".repeat(size)), format!("{}d", "ab".repeat(size)));
+        let fuel = Fuel::new(most);
+        assert_eq!(of_texts(&a, &b, &fuel).kind, Kind::Partial);
+        assert!(fuel.used() < size, "{}", fuel.used());
+    }
+
+    #[test]
+    fn an_automaton_in_which_every_state_leads_to_every_other_is_spelled_out() {
+        let deep = 100;
+        let pattern = format!("{}a{}", "(?:a|".repeat(deep), ")*".repeat(deep)) + "b";
+        let ast = parse(&pattern, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}"));
+        let program = Program::new(&ast, Side::Over, MAX_SIZE).unwrap_or_else(|e| panic!("{e:?}"));
+        assert!(program.size() > 1_000);
+        let triples = triples_of_program(&program).map_or(0, |all| all.len());
+        // `aaa`, `aab`, `ab` and `b`.
+        assert_eq!(triples, 4);
     }
 }
