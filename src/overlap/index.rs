@@ -93,6 +93,9 @@ const PART: usize = 256;
 /// The fewest states that are worth beginning a pair with.
 const LEAST: usize = 64;
 
+/// Of how many bytes of a text that is looked up one is paid for: most of them are never compared.
+const SEARCHED: usize = 4;
+
 /// Up to how many bytes texts are compared at each place.
 const SHORT: usize = 64;
 
@@ -634,6 +637,9 @@ impl<'a> Index<'a> {
                 hits.extend_from_slice(&generic);
             }
             for (at, _) in sample.char_indices() {
+                if !candidates.pay_search(sample.len() - at, self.live.len()) {
+                    break;
+                }
                 for literal in literals.prefixes(&sample[at..]) {
                     let list = lists.get(literal as usize).map_or(&[][..], Vec::as_slice);
                     if candidates.pay(list.len()) {
@@ -742,7 +748,16 @@ impl<'a> Index<'a> {
             };
             runs.prefixes_of(run).for_each(&mut hit);
             for &(_, at) in places.get(start + 1..end).unwrap_or_default() {
-                runs.prefixes(&text[at as usize..]).for_each(&mut hit);
+                let rest = text.get(at as usize..).unwrap_or_default();
+                if !candidates.pay_search(rest.len(), self.live.len()) {
+                    break;
+                }
+                let mut hit = |run: u32| {
+                    if candidates.pay(1) {
+                        hits.extend(owner(run));
+                    }
+                };
+                runs.prefixes(rest).for_each(&mut hit);
             }
             hits.sort_unstable();
             hits.dedup();
@@ -769,6 +784,7 @@ impl<'a> Index<'a> {
                 if left == 0 {
                     return frequency;
                 }
+                left = left.saturating_sub((sample.len() - at) / (4 * SEARCHED));
                 for run in runs.prefixes(&sample[at..]) {
                     left = left.saturating_sub(1);
                     if let Some(count) = frequency.get_mut(run as usize) {
@@ -807,17 +823,17 @@ impl<'a> Index<'a> {
                 continue;
             }
             texts.prefixes(rest).for_each(&mut look);
-            let all = texts.extensions(rest);
-            candidates.pay_bytes(rest.len() / 16);
+            candidates.pay_bytes(rest.len() / SEARCHED);
             if candidates.fuel.is_empty() {
                 self.leave_places_out(&places[number..], owners, candidates);
                 break;
             }
+            let all = texts.extensions(rest);
             if all.is_empty() {
                 continue;
             }
             let (fits, looked_at) = room(rest, before, None, true, true);
-            candidates.pay_bytes(looked_at);
+            candidates.pay_bytes(4 * looked_at);
             if fits {
                 total = total.saturating_add(all.len());
                 wide.push((a, at, before, all));
@@ -878,7 +894,7 @@ impl<'a> Index<'a> {
             return;
         }
         let (fits, looked_at) = room(common, before, next, true, true);
-        candidates.pay_bytes(8 + looked_at);
+        candidates.pay_bytes(8 + 4 * looked_at);
         if !fits || !candidates.pay(pairs) {
             return;
         }
@@ -1022,6 +1038,15 @@ impl Candidates {
         self.owed %= 16;
     }
 
+    /// Pays for looking a text of so many bytes up; if that cannot be paid so many pairs are left out.
+    fn pay_search(&mut self, bytes: usize, pairs: usize) -> bool {
+        self.pay_bytes(bytes / SEARCHED);
+        if self.fuel.is_empty() {
+            self.leave_out(pairs);
+        }
+        !self.fuel.is_empty()
+    }
+
     /// Counts pairs that are not looked at.
     fn leave_out(&mut self, pairs: usize) {
         self.left_out = self.left_out.saturating_add(pairs);
@@ -1093,7 +1118,10 @@ pub(super) fn room(
     resumes: bool,
     pieces: bool,
 ) -> (bool, usize) {
-    let word = |c: char| is_word(c, false);
+    let word = |c: char| match c {
+        '\0'..='\x7F' => c.is_ascii_alphanumeric() || c == '_',
+        _ => is_word(c, false),
+    };
     let landmark = usize::from(LANDMARK);
     let mut previous = before;
     if resumes
