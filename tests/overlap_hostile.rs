@@ -227,3 +227,16 @@ fn many_hard_patterns() {
         all(list);
     }
 }
+
+#[test]
+fn long_texts_that_are_alike() {
+    let _measure = Measure::new("long texts that are alike");
+    // Each place of the one may begin the other, and each is compared to its end.
+    let found =
+        all(&[format!("c{}.*z", "a_".repeat(300_000)), format!("{}b.*y", "a_".repeat(300_000))]);
+    assert_eq!(found.left_out, 1);
+    let many: Vec<String> =
+        (0..200).map(|more| format!("{}.*b", "::".repeat(1_000 + more))).collect();
+    let found = all(&many);
+    assert!(found.left_out > 0);
+}

@@ -9,7 +9,8 @@
 use std::cell::Cell;
 
 use super::features::{self, Branch, Piece};
-use super::index::{of_texts, qualifies};
+use super::fuel::Fuel;
+use super::index::{borders, of_texts, room};
 use super::matcher::{Lead, Outcome};
 use super::{Compiled, Finding, Kind, Relation, Wanted};
 use crate::pattern::ast::Ast;
@@ -70,7 +71,7 @@ pub fn few(
     compile: Compile<'_, '_>,
     wanted: &dyn Fn(usize, usize) -> Wanted,
 ) -> Few {
-    let work = Work { compile, steps: Cell::new(STEPS) };
+    let work = Work { compile, steps: Cell::new(STEPS), fuel: Fuel::new(UNITS) };
     let shaped: Vec<Shaped<'_>> = members.iter().map(|&member| Shaped::new(member)).collect();
     let glances: Vec<Glance> = shaped.iter().map(Shaped::glance).collect();
     let mut found = Few::default();
@@ -88,11 +89,11 @@ pub fn few(
                 let (x, y) = (x.text, y.text);
                 let may_contain = glance.may_contain(other) || other.may_contain(glance);
                 let inside = may_contain && (x.contains(y) || y.contains(x));
-                if inside || (wanted == Wanted::Relation && (laid(x, y) || laid(y, x))) {
+                if inside || (wanted == Wanted::Relation && (work.laid(x, y) || work.laid(y, x))) {
                     let relation = if x == y {
                         Relation { kind: Kind::Equal, witness: None }
                     } else {
-                        of_texts(x, y)
+                        of_texts(x, y, &work.fuel)
                     };
                     let is_wanted = relation.kind != Kind::Partial || wanted == Wanted::Relation;
                     if relation.kind != Kind::None && is_wanted {
@@ -105,7 +106,7 @@ pub fn few(
             if wanted != Wanted::Nothing
                 && (work.may_include((a, first), (b, second))
                     || work.may_include((b, second), (a, first))
-                    || (wanted == Wanted::Relation && may_share(first, second)))
+                    || (wanted == Wanted::Relation && work.may_share(first, second)))
             {
                 found.open.push((a, b));
             }
@@ -250,18 +251,6 @@ impl<'a> Shaped<'a> {
     }
 }
 
-/// Whether the second text may begin in the first and go on behind it, with room for a landmark or a piece.
-fn laid(first: &str, second: &str) -> bool {
-    let Some(&letter) = second.as_bytes().first() else { return false };
-    memchr::memchr_iter(letter, first.as_bytes()).any(|at| {
-        let Some(rest) = first.get(at..) else { return false };
-        second.strip_prefix(rest).is_some_and(|more| {
-            let before = first.get(..at).and_then(|text| text.chars().next_back());
-            qualifies(rest, before, more.chars().next(), false, true)
-        })
-    })
-}
-
 /// Whether the first claims a frame that the second does not, as far as that is plain to see.
 pub fn is_plainly_outside(first: Member<'_>, second: Member<'_>) -> bool {
     first.frame().is_some_and(|frame| !second.may_claim(frame))
@@ -303,10 +292,14 @@ const STEPS: u32 = 4_000_000;
 /// The most of them for one question.
 const STEPS_AT_ONCE: u32 = 50_000;
 
-/// What is asked of a matcher, and what may be.
+/// What laying texts over each other may cost for all pairs together; behind that they may overlap.
+const UNITS: usize = 1 << 22;
+
+/// What is asked of a matcher and of texts, and what may be.
 struct Work<'w, 'a> {
     compile: Compile<'w, 'a>,
     steps: Cell<u32>,
+    fuel: Fuel,
 }
 
 impl Work<'_, '_> {
@@ -345,34 +338,60 @@ impl Work<'_, '_> {
                 Shaped::Other(..) => self.claims(broader_at, frame) != Some(false),
             }
     }
-}
 
-/// Whether two patterns may overlap in part.
-fn may_share(a: &Shaped<'_>, b: &Shaped<'_>) -> bool {
-    let (Some(a), Some(b)) = (a.runs(), b.runs()) else { return true };
-    let mut a = a;
-    a.any(|x| b.clone().any(|y| touch(x, y) || touch(y, x)))
-}
-
-/// Whether the second text, laid over the first from some place on, has room for a landmark or a piece in common with it.
-fn touch(first: &Shape<'_>, second: &Shape<'_>) -> bool {
-    // From the start on, one begins with the other; from another place on, the second begins there.
-    if !first.text.starts_with(second.text)
-        && !second.text.starts_with(first.text)
-        && !first.glance.may_end_in(&second.glance)
-        && second.text.len() > 1
-    {
-        return false;
+    /// Whether the second text may begin in the first and go on behind it, with room for a landmark or a piece.
+    fn laid(&self, first: &str, second: &str) -> bool {
+        self.fuel.spend((first.len() + second.len()) / 16);
+        self.fuel.is_empty()
+            || borders(first, second).into_iter().any(|common| {
+                let before = first.get(..first.len() - common);
+                let before = before.and_then(|text| text.chars().next_back());
+                let next = second.get(common..).and_then(|text| text.chars().next());
+                let common = second.get(..common).unwrap_or_default();
+                self.room(common, before, next, false)
+            })
     }
-    let (first, second) = (first.text, second.text);
-    let mut before = None;
-    first.char_indices().any(|(at, c)| {
-        let rest = &first[at..];
-        let more = second.strip_prefix(rest).or_else(|| rest.strip_prefix(second));
-        let common = if rest.len() < second.len() { rest } else { second };
-        let fits =
-            more.is_some_and(|more| qualifies(common, before, more.chars().next(), true, true));
-        before = Some(c);
-        fits
-    })
+
+    /// Whether two patterns may overlap in part.
+    fn may_share(&self, a: &Shaped<'_>, b: &Shaped<'_>) -> bool {
+        let (Some(a), Some(b)) = (a.runs(), b.runs()) else { return true };
+        let mut a = a;
+        a.any(|x| b.clone().any(|y| self.touch(x, y) || self.touch(y, x)))
+    }
+
+    /// Whether the second text, laid over the first from some place on, has room for a landmark or a piece in common
+    /// with it.
+    fn touch(&self, first: &Shape<'_>, second: &Shape<'_>) -> bool {
+        // From the start on, one begins with the other; from another place on, the second begins there.
+        if !first.text.starts_with(second.text)
+            && !second.text.starts_with(first.text)
+            && !first.glance.may_end_in(&second.glance)
+            && second.text.len() > 1
+        {
+            return false;
+        }
+        let (first, second) = (first.text, second.text);
+        let mut before = None;
+        first.char_indices().any(|(at, c)| {
+            let rest = &first[at..];
+            let common = if rest.len() < second.len() { rest } else { second };
+            // The two are compared some tens of bytes at a time.
+            self.fuel.spend(common.len() / 1_024 + usize::from(at % 8 == 7));
+            if self.fuel.is_empty() {
+                return true;
+            }
+            let more = second.strip_prefix(rest).or_else(|| rest.strip_prefix(second));
+            let fits =
+                more.is_some_and(|more| self.room(common, before, more.chars().next(), true));
+            before = Some(c);
+            fits
+        })
+    }
+
+    /// [`super::index::qualifies`], paid for; it may be so where that is not possible.
+    fn room(&self, common: &str, before: Option<char>, next: Option<char>, resumes: bool) -> bool {
+        let (fits, looked_at) = room(common, before, next, resumes, true);
+        self.fuel.spend(looked_at / 16);
+        fits || self.fuel.is_empty()
+    }
 }

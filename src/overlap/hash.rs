@@ -3,8 +3,8 @@
 //! The keys are numbers that the engine itself hands out, never text from outside, so nobody can
 //! choose them to collide. Uses nothing of the crate.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A map with the fast hash.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Mix>>;
@@ -52,5 +52,42 @@ impl Hasher for Mix {
 
     fn write_usize(&mut self, n: usize) {
         self.mix(n as u64);
+    }
+}
+
+/// A set with the fast hash.
+pub(crate) type Set<T> = HashSet<T, BuildHasherDefault<Mix>>;
+
+/// Up to how many are looked through one by one.
+const FEW: usize = 32;
+
+/// Adds what is not there yet. `seen` is empty as long as they are few, and is kept from then on.
+pub(crate) fn add_once<T: Copy + Eq + Hash>(all: &mut Vec<T>, seen: &mut Set<T>, one: T) {
+    let is_new = if all.len() < FEW {
+        !all.contains(&one)
+    } else {
+        if seen.is_empty() {
+            seen.extend(all.iter().copied());
+        }
+        seen.insert(one)
+    };
+    if is_new {
+        all.push(one);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_added_once_in_its_order() {
+        let (mut all, mut seen) = (Vec::new(), Set::default());
+        for number in (0..100u32).chain(0..200).chain(50..60) {
+            add_once(&mut all, &mut seen, number);
+        }
+        assert_eq!(all, (0..200).collect::<Vec<_>>());
+        // Looked up, not looked through.
+        assert_eq!(seen.len(), 200);
     }
 }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use super::alphabet::{Alphabet, Division, Mask};
 use super::fuel::Fuel;
 use super::guard::Guard;
-use super::hash::Map;
+use super::hash::{Map, Set, add_once};
 use super::program::{MATCH, Program};
 use super::search::{Found, Frontier};
 use super::walk::{Context, Place, Prev, START, Threads, Walker, prev_of};
@@ -306,6 +306,11 @@ fn ends(walker: &mut Walker<'_>, node: Node, place: Place) -> bool {
         state => state,
     };
     let program = walker.program;
+    // Only where no more is needed is there a way to the end among the edges.
+    if program.accepts(state) || program.distance(state) != 0 {
+        return program.accepts(state);
+    }
+    walker.fuel.spend(program.edges(state).len() / 8);
     program
         .edges(state)
         .iter()
@@ -320,11 +325,12 @@ fn symbols(walker: &Walker<'_>, node: Node, alphabet: &Alphabet, begins: bool) -
         BEFORE => walker.program.start,
         state => state,
     };
+    if walker.program.distance(state) == 0 {
+        return alphabet.live;
+    }
     let mut all = Mask::default();
+    walker.fuel.spend(walker.program.edges(state).len() / 8);
     for edge in walker.program.edges(state) {
-        if edge.target == MATCH {
-            return alphabet.live;
-        }
         all = all.or(walker.mask(edge));
     }
     all.and(alphabet.live)
@@ -385,6 +391,7 @@ fn step(
         state => state,
     };
     let program = walker.program;
+    let mut seen = Set::default();
     walker.fuel.spend(program.edges(state).len());
     for edge in program.edges(state) {
         if edge.target != MATCH && !walker.reads(edge, place) {
@@ -397,9 +404,7 @@ fn step(
         }
         let done = edge.target == MATCH || program.accepts(edge.target);
         let to = (if done { DONE } else { edge.target }, guard);
-        if !next.contains(&to) {
-            next.push(to);
-        }
+        add_once(next, &mut seen, to);
     }
     if next.contains(&(DONE, Guard::TRUE)) {
         // Any other way asks for more.

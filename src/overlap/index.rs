@@ -45,14 +45,14 @@ use ahash::AHashMap;
 use super::charset::is_word;
 use super::features::{self, Branch, Piece};
 use super::fuel::Fuel;
-use super::hash::Map;
+use super::hash::{Map, Set};
 use super::landmark::Identifiers;
 use super::matcher::Match;
 use super::program::{MATCH, Program};
 use super::texts::Texts;
 use super::{
-    Bound, Budget, Compiled, Kind, LANDMARK, PIECE, Reason, Relation, Sample, inclusion_within,
-    relate_within, witness,
+    Bound, Budget, Compiled, Kind, LANDMARK, LEAST_SIZE, PIECE, Reason, Relation, Sample,
+    inclusion_within, relate_within, witness,
 };
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
@@ -92,6 +92,15 @@ const PART: usize = 256;
 
 /// The fewest states that are worth beginning a pair with.
 const LEAST: usize = 64;
+
+/// Of how many bytes of a text that is looked up one is paid for: most of them are never compared.
+const SEARCHED: usize = 4;
+
+/// Up to how many bytes texts are compared at each place.
+const SHORT: usize = 64;
+
+/// What two texts may always cost: enough for names of a usual length.
+const TEXTS: usize = 16;
 
 /// The most pairs that are listed as undecided because of the budget of the run.
 const MAX_UNDECIDED: usize = 10_000;
@@ -320,7 +329,8 @@ impl<'a> Index<'a> {
                 continue;
             }
             if let (None, Source::Tree(ast)) = (&entry.plain, source) {
-                let limit = size_left.min(super::program::MAX_SIZE);
+                let most = super::program::MAX_SIZE.min(budget.states as u64).max(LEAST_SIZE);
+                let limit = size_left.min(most);
                 let make = || Some(Box::new(Compiled::limited(ast, budget, limit)));
                 let Some(compiled) = entry.compiled.get_or_init(make) else {
                     entries.push(entry);
@@ -540,9 +550,12 @@ impl<'a> Index<'a> {
     fn relation(&self, a: u32, b: u32, share: usize, wanted: Wanted) -> Decided {
         let known = |relation| Decided { relation: Some(relation), used: 0, cut: false };
         if let (Some(a), Some(b)) = (self.plain(a), self.plain(b)) {
-            let relation = of_texts(a, b);
+            let fuel = Fuel::new(share.max(TEXTS));
+            let relation = of_texts(a, b, &fuel);
             let is_wanted = relation.kind != Kind::Partial || wanted == Wanted::Relation;
-            return known(if is_wanted { relation } else { Relation::bare(Kind::None) });
+            let relation = if is_wanted { relation } else { Relation::bare(Kind::None) };
+            let cut = fuel.is_empty();
+            return Decided { relation: (!cut).then_some(relation), used: fuel.used(), cut };
         }
         let (Some(a), Some(b)) = (self.compiled(a), self.compiled(b)) else {
             return known(Relation::bare(Kind::None));
@@ -624,6 +637,9 @@ impl<'a> Index<'a> {
                 hits.extend_from_slice(&generic);
             }
             for (at, _) in sample.char_indices() {
+                if !candidates.pay_search(sample.len() - at, self.live.len()) {
+                    break;
+                }
                 for literal in literals.prefixes(&sample[at..]) {
                     let list = lists.get(literal as usize).map_or(&[][..], Vec::as_slice);
                     if candidates.pay(list.len()) {
@@ -732,7 +748,16 @@ impl<'a> Index<'a> {
             };
             runs.prefixes_of(run).for_each(&mut hit);
             for &(_, at) in places.get(start + 1..end).unwrap_or_default() {
-                runs.prefixes(&text[at as usize..]).for_each(&mut hit);
+                let rest = text.get(at as usize..).unwrap_or_default();
+                if !candidates.pay_search(rest.len(), self.live.len()) {
+                    break;
+                }
+                let mut hit = |run: u32| {
+                    if candidates.pay(1) {
+                        hits.extend(owner(run));
+                    }
+                };
+                runs.prefixes(rest).for_each(&mut hit);
             }
             hits.sort_unstable();
             hits.dedup();
@@ -748,13 +773,20 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// How many places of all samples each run begins at.
+    /// How many places of all samples each run begins at; of the first samples where that is much
+    /// work, since any run of a branch will do.
     fn frequency(&self, runs: &Texts<'_>) -> Vec<u32> {
         let mut frequency = vec![0u32; runs.len()];
+        let mut left = 4 * (self.total / ASIDE);
         for &a in &self.live {
             let Some(sample) = self.sample(a) else { continue };
             for (at, _) in sample.char_indices() {
+                if left == 0 {
+                    return frequency;
+                }
+                left = left.saturating_sub((sample.len() - at) / (4 * SEARCHED));
                 for run in runs.prefixes(&sample[at..]) {
+                    left = left.saturating_sub(1);
                     if let Some(count) = frequency.get_mut(run as usize) {
                         *count += 1;
                     }
@@ -780,7 +812,7 @@ impl<'a> Index<'a> {
         }
         let mut wide = Vec::new();
         let mut total = 0usize;
-        for &(a, at) in places {
+        for (number, &(a, at)) in places.iter().enumerate() {
             let (text, at) = (texts.get(a), at as usize);
             let rest = &text[at..];
             let before = text[..at].chars().next_back();
@@ -791,8 +823,18 @@ impl<'a> Index<'a> {
                 continue;
             }
             texts.prefixes(rest).for_each(&mut look);
+            candidates.pay_bytes(rest.len() / SEARCHED);
+            if candidates.fuel.is_empty() {
+                self.leave_places_out(&places[number..], owners, candidates);
+                break;
+            }
             let all = texts.extensions(rest);
-            if !all.is_empty() && qualifies(rest, before, None, true, true) {
+            if all.is_empty() {
+                continue;
+            }
+            let (fits, looked_at) = room(rest, before, None, true, true);
+            candidates.pay_bytes(4 * looked_at);
+            if fits {
                 total = total.saturating_add(all.len());
                 wide.push((a, at, before, all));
             }
@@ -815,6 +857,19 @@ impl<'a> Index<'a> {
         }
     }
 
+    /// Leaves the runs out at whose places nothing is looked for: each may meet any pattern.
+    fn leave_places_out(
+        &self,
+        places: &[(u32, u32)],
+        owners: &[&[Owner]],
+        candidates: &mut Candidates,
+    ) {
+        for same in places.chunk_by(|(a, _), (b, _)| a == b) {
+            let run = same.first().and_then(|&(run, _)| owners.get(run as usize));
+            candidates.leave_out(run.map_or(0, |run| run.len()).saturating_mul(self.live.len()));
+        }
+    }
+
     /// Run `b` laid over run `a` from byte `at` on.
     fn overlap(
         &self,
@@ -833,12 +888,18 @@ impl<'a> Index<'a> {
             (rest, "", b.get(rest.len()..).unwrap_or_default())
         };
         let next = a_more.chars().chain(b_more.chars()).next();
-        if !qualifies(common, before, next, true, true) {
+        let pairs = a_owners.len().saturating_mul(b_owners.len());
+        if candidates.fuel.is_empty() {
+            candidates.leave_out(pairs);
             return;
         }
-        if !candidates.pay(a_owners.len().saturating_mul(b_owners.len())) {
+        let (fits, looked_at) = room(common, before, next, true, true);
+        candidates.pay_bytes(8 + 4 * looked_at);
+        if !fits || !candidates.pay(pairs) {
             return;
         }
+        // There are four ways to ask, however many owners.
+        let mut known = [None; 4];
         let last = common.chars().next_back();
         for &a_owner in a_owners {
             let a_place = self.place(a_owner);
@@ -849,9 +910,11 @@ impl<'a> Index<'a> {
                 let b_place = self.place(b_owner);
                 let resumes = b_place.gap_before || (at == 0 && a_place.gap_before);
                 let pieces = a_place.alone && b_place.alone;
-                if qualifies(common, before, next, resumes, pieces)
-                    && !(b_more.is_empty() && swallows(b_place, last, a_more))
-                    && !(a_more.is_empty() && swallows(a_place, last, b_more))
+                let fuel = &candidates.fuel;
+                let fits = &mut known[usize::from(resumes) + 2 * usize::from(pieces)];
+                if *fits.get_or_insert_with(|| qualifies(common, before, next, resumes, pieces))
+                    && !(b_more.is_empty() && swallows(b_place, last, a_more, fuel))
+                    && !(a_more.is_empty() && swallows(a_place, last, b_more, fuel))
                 {
                     candidates.add(a_owner.pattern, b_owner.pattern);
                 }
@@ -939,6 +1002,8 @@ impl<'a> Index<'a> {
 struct Candidates {
     /// What may still be spent on looking for them.
     fuel: Fuel,
+    /// What is owed besides, in sixteenths of a unit: most of what is looked at costs less than one.
+    owed: usize,
     pairs: Vec<(u32, u32)>,
     sorted: usize,
     more: HashMap<u32, usize>,
@@ -949,6 +1014,7 @@ impl Candidates {
     fn new(total: usize) -> Self {
         Self {
             fuel: Fuel::new(total),
+            owed: 0,
             pairs: Vec::new(),
             sorted: 0,
             more: HashMap::new(),
@@ -958,11 +1024,32 @@ impl Candidates {
 
     /// Pays for looking at so many pairs; if that cannot be paid they are left out.
     fn pay(&mut self, pairs: usize) -> bool {
-        self.fuel.spend(pairs / 16);
+        self.pay_bytes(pairs);
         if self.fuel.is_empty() {
-            self.left_out = self.left_out.saturating_add(pairs);
+            self.leave_out(pairs);
         }
         !self.fuel.is_empty()
+    }
+
+    /// Pays for looking at so many bytes, or as much as that.
+    fn pay_bytes(&mut self, bytes: usize) {
+        self.owed = self.owed.saturating_add(bytes);
+        self.fuel.spend(self.owed / 16);
+        self.owed %= 16;
+    }
+
+    /// Pays for looking a text of so many bytes up; if that cannot be paid so many pairs are left out.
+    fn pay_search(&mut self, bytes: usize, pairs: usize) -> bool {
+        self.pay_bytes(bytes / SEARCHED);
+        if self.fuel.is_empty() {
+            self.leave_out(pairs);
+        }
+        !self.fuel.is_empty()
+    }
+
+    /// Counts pairs that are not looked at.
+    fn leave_out(&mut self, pairs: usize) {
+        self.left_out = self.left_out.saturating_add(pairs);
     }
 
     fn add(&mut self, a: u32, b: u32) {
@@ -1020,45 +1107,66 @@ pub(super) fn qualifies(
     resumes: bool,
     pieces: bool,
 ) -> bool {
-    let word = |c: char| is_word(c, false);
+    room(common, before, next, resumes, pieces).0
+}
+
+/// [`qualifies`], and how many bytes were looked at; each at most a few times.
+pub(super) fn room(
+    common: &str,
+    before: Option<char>,
+    next: Option<char>,
+    resumes: bool,
+    pieces: bool,
+) -> (bool, usize) {
+    let word = |c: char| match c {
+        '\0'..='\x7F' => c.is_ascii_alphanumeric() || c == '_',
+        _ => is_word(c, false),
+    };
+    let landmark = usize::from(LANDMARK);
     let mut previous = before;
     if resumes
         && before.is_none_or(word)
-        && common.chars().take(usize::from(LANDMARK)).filter(|&c| word(c)).count() == 3
+        && common.chars().take(landmark).filter(|&c| word(c)).count() == landmark
     {
-        return true;
+        return (true, landmark);
     }
     let mut rest = common.chars();
     loop {
-        let start = previous.is_none_or(|c| !word(c));
-        let part = pieces && previous.is_none_or(|c| c == '_');
-        if start || part {
-            let length = rest.clone().take_while(|&c| word(c)).count();
-            let ends = rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c));
-            if start && length > 0 && (length >= usize::from(LANDMARK) || ends) {
-                return true;
+        let looked_at = common.len() - rest.as_str().len();
+        if previous.is_none_or(|c| !word(c)) {
+            // More than these are not asked for.
+            let length = rest.clone().take(landmark).take_while(|&c| word(c)).count();
+            let ends = || rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c));
+            if length == landmark || (length > 0 && ends()) {
+                return (true, looked_at + length);
             }
+        }
+        if pieces && previous.is_none_or(|c| c == '_') {
             let length = rest.clone().take_while(|&c| word(c) && c != '_').count();
             let ends =
-                rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c) || c == '_');
-            if part && length >= usize::from(PIECE) && ends {
-                return true;
+                || rest.clone().nth(length).is_some() || next.is_none_or(|c| !word(c) || c == '_');
+            if length >= usize::from(PIECE) && ends() {
+                return (true, looked_at + length);
             }
         }
         match rest.next() {
             Some(c) => previous = Some(c),
-            None => return false,
+            None => return (false, common.len()),
         }
     }
 }
 
 /// Whether a run that ends in a gap must swallow an identifier of `more`, the text with which
-/// another run goes on.
-fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
+/// another run goes on; paid from `fuel`.
+fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str, fuel: &Fuel) -> bool {
     let [Piece::Gap, Piece::Run(then), ..] = place.after else { return false };
     let mut previous = last;
     for (at, c) in more.char_indices() {
         if is_word(c, false) && previous.is_none_or(|c| !is_word(c, false)) {
+            fuel.spend(at / 16 + at.saturating_mul(then.len().min(more.len())) / 512);
+            if fuel.is_empty() {
+                return false;
+            }
             // The run after the gap must begin here or before, and agree with the text.
             return !more.char_indices().skip(1).take_while(|&(place, _)| place <= at).any(
                 |(place, _)| {
@@ -1068,6 +1176,7 @@ fn swallows(place: RunPlace<'_>, last: Option<char>, more: &str) -> bool {
         }
         previous = Some(c);
     }
+    fuel.spend(more.len() / 16);
     false
 }
 
@@ -1205,22 +1314,21 @@ struct Letters {
 fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
     // Only of sets that are spelled out, so that they are small (a literal that ignores case is,
     // too).
-    let letters: Map<u32, Letters> = (0..program.len() as u32)
-        .flat_map(|state| program.edges(state))
-        .filter(|edge| edge.target != MATCH && edge.spelled)
-        .map(|edge| {
-            let ranges =
-                program.sets.get(edge.set).map_or(&[][..], super::charset::CharSet::ranges);
-            let all: Vec<char> = ranges
-                .iter()
-                .flat_map(|&(start, end)| start..=end)
-                .filter_map(char::from_u32)
-                .collect();
-            let words: Vec<char> = all.iter().copied().filter(|&c| is_word(c, false)).collect();
-            let (others, underscore) = (words.len() < all.len(), words.contains(&'_'));
-            (edge.set, Letters { words, others, underscore })
-        })
-        .collect();
+    let mut letters: Map<u32, Letters> = Map::default();
+    for edge in (0..program.len() as u32).flat_map(|state| program.edges(state)) {
+        if edge.target == MATCH || !edge.spelled || letters.contains_key(&edge.set) {
+            continue;
+        }
+        let ranges = program.sets.get(edge.set).map_or(&[][..], super::charset::CharSet::ranges);
+        let all: Vec<char> = ranges
+            .iter()
+            .flat_map(|&(start, end)| start..=end)
+            .filter_map(char::from_u32)
+            .collect();
+        let words: Vec<char> = all.iter().copied().filter(|&c| is_word(c, false)).collect();
+        let (others, underscore) = (words.len() < all.len(), words.contains(&'_'));
+        letters.insert(edge.set, Letters { words, others, underscore });
+    }
     let mut roles = vec![0; program.len()];
     if let Some(start) = roles.get_mut(program.start as usize) {
         *start = FIRST | AFTER_UNDERSCORE;
@@ -1237,46 +1345,67 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
     }
     let spelled = |state: u32| {
         let edges = program.edges(state).iter().filter(|edge| edge.target != MATCH && edge.spelled);
-        edges.filter_map(|edge| letters.get(&edge.set).map(|letters| (edge.target, letters)))
+        edges.filter_map(|edge| {
+            letters.get(&edge.set).map(|letters| (edge.target, edge.set, letters))
+        })
     };
     // Whether an identifier may end in a state: the match ends, or something is read that is no
     // spelled word character.
-    let may_end = |state: u32| {
+    let ends = |state: u32| {
         program.edges(state).iter().any(|edge| {
             edge.target == MATCH
                 || !edge.spelled
                 || letters.get(&edge.set).is_none_or(|letters| letters.others)
         })
     };
+    let ends: Vec<bool> = (0..program.len() as u32).map(ends).collect();
+    let may_end = |state: u32| ends.get(state as usize).copied().unwrap_or(true);
     let mut met_left = MAX_MET[0] * program.size() as usize + MAX_MET[1];
     let mut all = Vec::new();
+    // Where a way goes on depends on its sets and on where it stands; by most ways it was met before.
+    let (mut firsts_met, mut seconds_met, mut thirds_met) =
+        (Set::default(), Set::default(), Set::default());
     for state in 0..program.len() as u32 {
         let roles = roles.get(state as usize).copied().unwrap_or_default();
-        for (first, firsts) in spelled(state) {
-            for &a in &firsts.words {
-                if may_end(first) {
-                    all.push(((a, None, None), roles));
+        for (first, a_set, firsts) in spelled(state) {
+            met_left = met_left.checked_sub(1)?;
+            if !firsts_met.insert((roles, a_set, first)) {
+                continue;
+            }
+            if may_end(first) {
+                all.extend(firsts.words.iter().map(|&a| ((a, None, None), roles)));
+            }
+            for (second, b_set, seconds) in spelled(first) {
+                met_left = met_left.checked_sub(1)?;
+                if !seconds_met.insert((roles, a_set, b_set, second)) {
+                    continue;
                 }
-                for (second, seconds) in spelled(first) {
-                    met_left = met_left.checked_sub(1 + seconds.words.len())?;
-                    for &b in &seconds.words {
-                        if may_end(second) {
-                            all.push(((a, Some(b), None), roles));
-                        }
-                        for (_, thirds) in spelled(second) {
-                            met_left = met_left.checked_sub(1 + thirds.words.len())?;
-                            all.extend(
-                                thirds.words.iter().map(|&c| ((a, Some(b), Some(c)), roles)),
-                            );
+                if may_end(second) {
+                    met_left = met_left.checked_sub(firsts.words.len() * seconds.words.len())?;
+                    for &a in &firsts.words {
+                        all.extend(seconds.words.iter().map(|&b| ((a, Some(b), None), roles)));
+                    }
+                }
+                for (_, c_set, thirds) in spelled(second) {
+                    met_left = met_left.checked_sub(1)?;
+                    if !thirds_met.insert((roles, a_set, b_set, c_set)) {
+                        continue;
+                    }
+                    let count = firsts.words.len() * seconds.words.len() * thirds.words.len();
+                    met_left = met_left.checked_sub(count)?;
+                    for &a in &firsts.words {
+                        for &b in &seconds.words {
+                            let thirds = thirds.words.iter();
+                            all.extend(thirds.map(|&c| ((a, Some(b), Some(c)), roles)));
                         }
                     }
                 }
             }
-        }
-        if all.len() > 16 * MAX_TRIPLES {
-            all = merged(all);
-            if all.len() > MAX_TRIPLES {
-                return None;
+            if all.len() > 16 * MAX_TRIPLES {
+                all = merged(all);
+                if all.len() > MAX_TRIPLES {
+                    return None;
+                }
             }
         }
     }
@@ -1284,40 +1413,97 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
     (all.len() <= MAX_TRIPLES).then_some(all)
 }
 
-/// The relation of two patterns that are nothing but text, and different.
-pub(super) fn of_texts(a: &str, b: &str) -> Relation {
+/// The relation of two patterns that are nothing but text, and different; paid from `fuel`, and
+/// undecided where that does not suffice.
+pub(super) fn of_texts(a: &str, b: &str, fuel: &Fuel) -> Relation {
+    let undecided = || Relation::bare(Kind::Undecided(Reason::Bound(Bound::Total)));
+    fuel.spend((a.len() + b.len()) / 32);
+    if fuel.is_empty() {
+        return undecided();
+    }
     let (x, y): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let within = |small: &[char], large: &[char]| {
-        (small.len() <= large.len())
-            .then(|| large.windows(small.len()).position(|part| part == small))?
+    let place = |large: &str, small: &str| {
+        large.find(small).and_then(|at| large.get(..at)).map(|before| before.chars().count())
     };
-    if let Some(at) = within(&y, &x) {
+    if let Some(at) = place(a, b) {
         let witness = witness(&x, (0, x.len()), (at, at + y.len()));
         return Relation { kind: Kind::AWithinB, witness: Some(witness) };
     }
-    if let Some(at) = within(&x, &y) {
+    if let Some(at) = place(b, a) {
         let witness = witness(&y, (at, at + x.len()), (0, y.len()));
         return Relation { kind: Kind::BWithinA, witness: Some(witness) };
     }
-    for common in (1..x.len().min(y.len())).rev() {
-        for (left, right, flipped) in [(&x, &y, false), (&y, &x, true)] {
-            let start = left.len() - common;
-            if left.get(start..) != right.get(..common) {
-                continue;
-            }
-            let mut frame = left.clone();
-            frame.extend_from_slice(right.get(common..).unwrap_or_default());
-            let all =
-                |start: usize, end: usize| Match { start, end, spelled: vec![true; end - start] };
-            let (one, other) = (all(0, left.len()), all(start, frame.len()));
-            if Identifiers::new(&frame).overlap(&one, &other) {
-                let spans = ((0, left.len()), (start, frame.len()));
-                let (a, b) = if flipped { (spans.1, spans.0) } else { spans };
-                return Relation { kind: Kind::Partial, witness: Some(witness(&frame, a, b)) };
-            }
+    // By length in scalar values, the longest first; of equal ones the one that `a` begins.
+    let mut all: Vec<(std::cmp::Reverse<usize>, bool, usize)> = Vec::new();
+    for (left, right, flipped) in [(a, b, false), (b, a, true)] {
+        let (mut chars, mut counted) = (0, 0);
+        for &common in borders(left, right).iter().rev() {
+            chars += right.get(counted..common).map_or(0, |text| text.chars().count());
+            counted = common;
+            all.push((std::cmp::Reverse(chars), flipped, common));
+        }
+    }
+    all.sort_unstable();
+    for (std::cmp::Reverse(chars), flipped, common) in all {
+        let (left, right) = if flipped { (b, a) } else { (a, b) };
+        let before = left.get(..left.len() - common).and_then(|text| text.chars().next_back());
+        let next = right.get(common..).and_then(|text| text.chars().next());
+        let (fits, looked_at) =
+            room(right.get(..common).unwrap_or_default(), before, next, false, true);
+        fuel.spend((looked_at + if fits { left.len() + right.len() } else { 0 }) / 16);
+        if fuel.is_empty() {
+            return undecided();
+        }
+        if !fits {
+            continue;
+        }
+        let (left, right) = if flipped { (&y, &x) } else { (&x, &y) };
+        let start = left.len() - chars;
+        let mut frame = left.clone();
+        frame.extend_from_slice(right.get(chars..).unwrap_or_default());
+        let all = |start: usize, end: usize| Match { start, end, spelled: vec![true; end - start] };
+        let (one, other) = (all(0, left.len()), all(start, frame.len()));
+        if Identifiers::new(&frame).overlap(&one, &other) {
+            let spans = ((0, left.len()), (start, frame.len()));
+            let (a, b) = if flipped { (spans.1, spans.0) } else { spans };
+            return Relation { kind: Kind::Partial, witness: Some(witness(&frame, a, b)) };
         }
     }
     Relation { kind: Kind::None, witness: None }
+}
+
+/// For each text with which `left` ends and `right` begins its length in bytes, the longest first.
+///
+/// By the failure function of Knuth, Morris and Pratt (*Fast pattern matching in strings*, 1977), in
+/// time linear in the two.
+pub(super) fn borders(left: &str, right: &str) -> Vec<usize> {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let most = left.len().min(right.len());
+    let (tail, right) = (&left[left.len() - most..], &right[..most]);
+    if most <= SHORT {
+        return (1..=most).rev().filter(|&length| tail.ends_with(&right[..length])).collect();
+    }
+    // For each beginning of `right` the longest shorter one that it ends with.
+    let mut shorter = vec![0; most + 1];
+    let grow = |shorter: &[usize], mut length: usize, byte: u8| loop {
+        if right.get(length) == Some(&byte) {
+            return length + 1;
+        }
+        if length == 0 {
+            return 0;
+        }
+        length = shorter[length];
+    };
+    for at in 1..most {
+        shorter[at + 1] = grow(&shorter, shorter[at], right[at]);
+    }
+    let mut length = tail.iter().fold(0, |length, &byte| grow(&shorter, length, byte));
+    let mut all = Vec::new();
+    while length > 0 {
+        all.push(length);
+        length = shorter[length];
+    }
+    all
 }
 
 /// Writes a part down so that two parts of equal text after parsing are written alike: spans are
@@ -1407,5 +1593,84 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
                 None => out.push(13),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program::{MAX_SIZE, Side};
+    use super::*;
+    use crate::pattern::{Versions, parse};
+
+    /// Texts of a few letters, short and long, much alike.
+    fn texts() -> Vec<String> {
+        let mut all: Vec<String> = ["a", "_", "é", "ab", "a_b", "::", "éa:é", "x_abcd", "abcd_x"]
+            .iter()
+            .flat_map(|part| [1, 2, 3, 70].map(|count| part.repeat(count)))
+            .collect();
+        let longer: Vec<String> =
+            all.iter().flat_map(|text| [format!("{text}:b"), format!("_x{text}")]).collect();
+        all.extend(longer);
+        all
+    }
+
+    #[test]
+    fn borders_are_those_that_a_scan_finds() {
+        let texts = texts();
+        for left in &texts {
+            for right in &texts {
+                let lengths = (1..=left.len().min(right.len())).rev();
+                let scan: Vec<usize> = lengths
+                    .filter(|&length| right.get(..length).is_some_and(|text| left.ends_with(text)))
+                    .collect();
+                assert_eq!(borders(left, right), scan, "{left} {right}");
+            }
+        }
+    }
+
+    #[test]
+    fn room_is_found_in_one_pass() {
+        // Here every place begins a word part, and none is long enough.
+        for part in ["x_", "_", "ab_", "::", ":_", "é_"] {
+            let text = part.repeat(5_000);
+            let (fits, looked_at) = room(&text, Some('a'), Some('a'), false, true);
+            assert!(!fits || looked_at < 16, "{part}");
+            assert!(looked_at <= text.len() + 16, "{part}");
+        }
+    }
+
+    #[test]
+    fn long_texts_that_are_alike_are_paid_for() {
+        let size = 100_000;
+        let (a, b) = (format!("x_{}b", "a_".repeat(size)), format!("{}c", "a_".repeat(size)));
+        let most = 1 << 20;
+        let enough = Fuel::new(most);
+        let relation = of_texts(&a, &b, &enough);
+        assert_eq!(relation.kind, Kind::None);
+        assert!(enough.used() >= size / 16, "{}", enough.used());
+        assert!(enough.used() < size, "{}", enough.used());
+        // Each text that both have in common is looked through to its end.
+        let (a, b) = (format!("c{}", "a_".repeat(size)), format!("{}b", "a_".repeat(size)));
+        let fuel = Fuel::new(most);
+        let relation = of_texts(&a, &b, &fuel);
+        assert_eq!(relation.kind, Kind::Undecided(Reason::Bound(Bound::Total)));
+        assert!(fuel.is_empty());
+        // The first that is enough ends the search.
+        let (a, b) = (format!("c::{}", "ab".repeat(size)), format!("{}d", "ab".repeat(size)));
+        let fuel = Fuel::new(most);
+        assert_eq!(of_texts(&a, &b, &fuel).kind, Kind::Partial);
+        assert!(fuel.used() < size, "{}", fuel.used());
+    }
+
+    #[test]
+    fn an_automaton_in_which_every_state_leads_to_every_other_is_spelled_out() {
+        let deep = 100;
+        let pattern = format!("{}a{}", "(?:a|".repeat(deep), ")*".repeat(deep)) + "b";
+        let ast = parse(&pattern, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}"));
+        let program = Program::new(&ast, Side::Over, MAX_SIZE).unwrap_or_else(|e| panic!("{e:?}"));
+        assert!(program.size() > 1_000);
+        let triples = triples_of_program(&program).map_or(0, |all| all.len());
+        // `aaa`, `aab`, `ab` and `b`.
+        assert_eq!(triples, 4);
     }
 }

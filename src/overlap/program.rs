@@ -117,6 +117,8 @@ pub(crate) struct Program {
     distances: Vec<u32>,
     /// For some states another one that can do all that they can.
     betters: Vec<u32>,
+    /// For each state whether a match can end there whatever follows.
+    accepting: Vec<bool>,
     /// The first state of the pattern.
     pub(crate) start: u32,
     /// The first states of the bodies of lookbehinds; one inside another comes before it.
@@ -230,7 +232,7 @@ impl Program {
 
     /// Whether a match can end in a state whatever follows.
     pub(crate) fn accepts(&self, state: u32) -> bool {
-        self.edges(state).iter().any(|edge| edge.target == MATCH && !edge.is_conditional())
+        self.accepting.get(state as usize).copied().unwrap_or(false)
     }
 }
 
@@ -804,6 +806,7 @@ impl Builder {
             conds: Vec::new(),
             distances: Vec::new(),
             betters: Vec::new(),
+            accepting: Vec::new(),
             start: states.of(start),
             behinds: self.behinds.iter().map(|&body| states.of(body)).collect(),
             sets: Sets::new(sets),
@@ -873,6 +876,9 @@ impl Builder {
                 }
             }
             program.states.push((first, program.edges.len() as u32));
+            let own = program.edges.get(first as usize..).unwrap_or_default();
+            let accepts = own.iter().any(|edge| edge.target == MATCH && !edge.is_conditional());
+            program.accepting.push(accepts);
         }
         program.conds = lists.conds;
         program.distances = program.measure();

@@ -12,6 +12,7 @@ use std::hash::{Hash, Hasher};
 use super::alphabet::{Alphabet, Division, Mask};
 use super::fuel::Fuel;
 use super::guard::Guard;
+use super::hash::{Set, add_once};
 use super::program::{MATCH, Program};
 use super::reach::{BEFORE, Reach};
 use super::search::{Found, Frontier};
@@ -59,7 +60,7 @@ impl Phase {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Half {
     state: u32,
     guard: Guard,
@@ -94,7 +95,7 @@ impl Hash for Node {
 }
 
 /// What one side does with a character.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Move {
     half: Half,
     /// Whether the character lies in its match.
@@ -336,7 +337,11 @@ fn ends(walker: &mut Walker<'_>, half: Half, prev: Prev) -> bool {
         return false;
     }
     let program = walker.program;
-    half.state == AFTER
+    if half.state == AFTER || program.distance(half.state) != 0 {
+        return half.state == AFTER;
+    }
+    walker.fuel.spend(program.edges(half.state).len() / 8);
+    program.accepts(half.state)
         || program
             .edges(half.state)
             .iter()
@@ -348,11 +353,12 @@ fn symbols(walker: &Walker<'_>, half: Half, alphabet: &Alphabet) -> Mask {
     if half.state == BEFORE || half.state == AFTER {
         return alphabet.live;
     }
+    if walker.program.distance(half.state) == 0 {
+        return alphabet.live;
+    }
     let mut all = Mask::default();
+    walker.fuel.spend(walker.program.edges(half.state).len() / 8);
     for edge in walker.program.edges(half.state) {
-        if edge.target == MATCH {
-            return alphabet.live;
-        }
         all = all.or(walker.mask(edge));
     }
     all.and(alphabet.live)
@@ -405,6 +411,7 @@ fn moves(walker: &mut Walker<'_>, half: Half, place: Place, phase: Phase, moves:
     };
     let only_spelled = matches!(phase, Phase::Piece(_) | Phase::Pieced);
     let program = walker.program;
+    let mut seen = Set::default();
     walker.fuel.spend(program.edges(state).len());
     for edge in program.edges(state) {
         let ends = edge.target == MATCH;
@@ -429,8 +436,6 @@ fn moves(walker: &mut Walker<'_>, half: Half, place: Place, phase: Phase, moves:
                 spelled: edge.spelled,
             }
         };
-        if !moves.contains(&movement) {
-            moves.push(movement);
-        }
+        add_once(moves, &mut seen, movement);
     }
 }

@@ -164,8 +164,13 @@ impl<'t> Texts<'t> {
         } else {
             NONE
         };
-        while at != NONE && !text.starts_with(self.get(at)) {
-            at = self.parent(at);
+        // Each one of the chain is the beginning of the one before, so one comparison tells for all.
+        if at != NONE && !text.starts_with(self.get(at)) {
+            let last = self.get(at).as_bytes();
+            let common = text.bytes().zip(last).take_while(|(a, b)| a == *b).count();
+            while at != NONE && self.get(at).len() > common {
+                at = self.parent(at);
+            }
         }
         self.prefixes_of(at)
     }
