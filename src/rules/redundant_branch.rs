@@ -36,6 +36,9 @@ const MOST_BRANCHES: usize = 50_000;
 /// The most branches of one pattern that are tried in their context; each costs two inclusions.
 const MAX_TRIED: usize = 100;
 
+/// The most of those that take searches of automata.
+const MAX_SEARCHED: usize = 16;
+
 /// Where trying a branch takes a search of its own, the most states it may hold.
 const STATES: usize = 100_000;
 
@@ -65,8 +68,16 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
     let Some(ast) = workspace.patterns.tree(id) else { return found };
     let mut alternations = Vec::new();
     collect(&ast.root, &mut alternations);
-    let mut context =
-        Context { workspace, id, ast, tried: 0, reduced: Vec::new(), is_beside_the_point: None };
+    let mut context = Context {
+        workspace,
+        id,
+        ast,
+        tried: 0,
+        reduced: Vec::new(),
+        searched: 0,
+        whole: None,
+        is_beside_the_point: None,
+    };
     for alternation in alternations {
         let NodeKind::Alternation(branches) = &alternation.kind else { continue };
         if branches.len() > MOST_BRANCHES {
@@ -90,7 +101,7 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
         }
     }
     if let Some(last) = found.last_mut() {
-        last.more = context.tried >= MAX_TRIED;
+        last.more = context.tried >= MAX_TRIED || context.searched >= MAX_SEARCHED;
     }
     found
 }
@@ -189,6 +200,10 @@ struct Context<'w, 'd> {
     tried: usize,
     /// The branches that are gone already.
     reduced: Vec<Span>,
+    /// How many took a search.
+    searched: usize,
+    /// The pattern, for such searches.
+    whole: Option<Compiled<'w>>,
     /// See [`Context::is_beside_the_point`], once it was asked.
     is_beside_the_point: Option<bool>,
 }
@@ -246,10 +261,12 @@ impl Context<'_, '_> {
         {
             return false;
         }
-        if self.is_beside_the_point() {
+        if self.is_beside_the_point() || self.searched >= MAX_SEARCHED {
             return false;
         }
-        let Some(whole) = self.workspace.compiled(self.id) else { return false };
+        self.searched += 1;
+        let whole =
+            self.whole.get_or_insert_with(|| Compiled::new(self.ast, Budget { states: STATES }));
         self.reduced.push(branch.span);
         let compiled = Compiled::new(&reduced, Budget { states: STATES });
         let shown = match Compiled::new(&only, Budget { states: STATES }).sample() {
@@ -325,7 +342,7 @@ fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Di
     if found.more {
         finding
             .notes
-            .push(format!("only the first {MAX_TRIED} candidates in this pattern were tried"));
+            .push("not all branches of this pattern were tried: there are too many".to_owned());
     }
     finding.with_fix(found.cut.map(|cut| Fix {
         message: "remove the branch".to_owned(),
