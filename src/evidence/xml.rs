@@ -424,6 +424,24 @@ fn unknown(what: &str, reference: u64) -> Fault {
 fn attributes<'t>(element: &'t BytesStart<'_>, named: bool) -> Result<Attributes<'t>, Fault> {
     let mut found = Attributes::default();
     let mut rest = element.attributes_raw().trim_ascii_start();
+    // The usual spelling, without a search for what it is.
+    if let Some((id, after)) = rest.strip_prefix("id=\"").and_then(number_before_quote) {
+        found.id = Some(id);
+        rest = after.trim_ascii_start();
+        if !named && !rest.contains("ref") {
+            return Ok(found);
+        }
+        if named
+            && let Some(value) = rest.strip_prefix("name=\"")
+            && let Some(end) = memchr::memchr(b'"', value.as_bytes())
+        {
+            found.name = value.get(..end).map(unescaped).transpose()?;
+            return Ok(found);
+        }
+    } else if let Some((id, _)) = rest.strip_prefix("ref=\"").and_then(number_before_quote) {
+        found.reference = Some(id);
+        return Ok(found);
+    }
     while !rest.is_empty() {
         let (key, value) = next_attribute(&mut rest).ok_or_else(|| fault("a broken attribute"))?;
         let number = || value.parse().map_err(|_| fault("an id or ref that is no number"));
@@ -440,6 +458,16 @@ fn attributes<'t>(element: &'t BytesStart<'_>, named: bool) -> Result<Attributes
         }
     }
     Ok(found)
+}
+
+/// The number that a value begins with and that is all of it, and what stands behind its quote.
+fn number_before_quote(value: &str) -> Option<(u64, &str)> {
+    // No more digits than fit.
+    let digits = value.bytes().take(19).take_while(u8::is_ascii_digit).count();
+    let number =
+        value.bytes().take(digits).fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'));
+    let rest = value.get(digits..)?.strip_prefix('"')?;
+    (digits > 0).then_some((number, rest))
 }
 
 /// Takes `key="value"` off the start of `rest`, and the space behind it.
