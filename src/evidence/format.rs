@@ -54,7 +54,7 @@ impl Format {
             .unwrap_or((None, text))
     }
 
-    /// The format of evidence that begins with `head`: its first [`HEAD`] bytes, or all of it. None where
+    /// The format of evidence that begins with `head`: its first 64 KiB, or all of it. None where
     /// it is no text and no known magic number.
     pub fn of(head: &[u8]) -> Option<Self> {
         const BINARY: [&[u8]; 8] = [
