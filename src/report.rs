@@ -7,6 +7,8 @@ pub mod baseline;
 
 use std::cmp::Ordering;
 
+use ahash::AHashMap;
+
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::{Applicability, Fix};
 use crate::rules::{self, Level, Rule};
@@ -150,7 +152,7 @@ impl Report {
             }
         }
         Self {
-            diagnostics,
+            diagnostics: shown(diagnostics),
             summary,
             sealed,
             baseline: None,
@@ -170,6 +172,35 @@ impl Report {
         let Summary { registers, hypotheses, patterns, .. } = self.summary;
         self.summary = Summary { registers, hypotheses, patterns, ..Summary::default() };
     }
+}
+
+/// How many findings of one rule in one file are shown: nobody reads more.
+const SHOWN: usize = 1000;
+
+/// The findings without those behind the first [`SHOWN`] of a rule in a file; the last that is shown says how many
+/// those are.
+fn shown(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    if diagnostics.len() <= SHOWN {
+        return diagnostics;
+    }
+    let mut counts: AHashMap<(FileId, &'static str), (usize, usize)> = AHashMap::new();
+    let mut kept: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
+    for diagnostic in diagnostics {
+        let (count, last) = counts.entry((diagnostic.primary.file, diagnostic.rule)).or_default();
+        *count += 1;
+        if *count <= SHOWN {
+            *last = kept.len();
+            kept.push(diagnostic);
+        }
+    }
+    for (count, last) in counts.into_values().filter(|(count, _)| *count > SHOWN) {
+        if let Some(last) = kept.get_mut(last) {
+            let more = count - SHOWN;
+            last.notes
+                .push(format!("{more} more findings of this rule in this file are not shown"));
+        }
+    }
+    kept
 }
 
 fn is_open(fix: &Fix, sealed: &[FileId]) -> bool {
@@ -235,6 +266,16 @@ mod tests {
         assert_eq!(places(&a), places(&b));
         let rules: Vec<_> = a.diagnostics.iter().map(|d| d.rule).collect();
         assert_eq!(rules, ["schema-violation", "duplicate-key", "duplicate-id", "duplicate-id"]);
+    }
+
+    #[test]
+    fn a_thousand_findings_of_a_rule_are_shown_and_all_are_counted() {
+        let list = (0..SHOWN + 5).map(|at| finding("duplicate-id", Severity::Error, 0, at));
+        let list = list.chain([finding("duplicate-key", Severity::Error, 0, 9)]).collect();
+        let report = Report::new(list, &Levels::default(), Summary::default(), Vec::new());
+        assert_eq!((report.diagnostics.len(), report.summary.errors), (SHOWN + 1, SHOWN + 6));
+        let shown = report.diagnostics.last().unwrap();
+        assert_eq!(shown.notes, ["5 more findings of this rule in this file are not shown"]);
     }
 
     #[test]

@@ -107,10 +107,10 @@ pub enum Check {
 pub enum Needs {
     /// Any.
     Frames,
-    /// A list of symbols: of traces alone not all is said.
-    Symbols,
-    /// So many traces.
-    Traces(usize),
+    /// Traces whose stacks are whole; those of a snapshot are not.
+    Stacks,
+    /// What evidence cannot promise: another one may have what this rule finds.
+    Unknown,
 }
 
 /// What became of one allowance, of a rule that ran.
@@ -201,8 +201,11 @@ impl Rule {
         let Check::Evidence(_, needs) = self.check else { return true };
         workspace.measured(entry).is_some_and(|measured| match needs {
             Needs::Frames => true,
-            Needs::Symbols => measured.has_lists(),
-            Needs::Traces(count) => measured.traces().count() >= count,
+            Needs::Stacks => {
+                measured.traces().next().is_some()
+                    && measured.traces().all(|(_, trace)| trace.has_all_stacks())
+            }
+            Needs::Unknown => false,
         })
     }
 
@@ -238,8 +241,8 @@ pub fn position(name: &str) -> usize {
 pub struct Findings {
     rule: &'static Rule,
     list: Vec<Diagnostic>,
-    /// By file: how many there were, and where in the list the last one stands that was kept.
-    counts: AHashMap<FileId, (usize, usize)>,
+    /// By file: how many there were.
+    counts: AHashMap<FileId, usize>,
 }
 
 impl Findings {
@@ -257,23 +260,23 @@ impl Findings {
         Diagnostic::new(self.rule.name, severity, message, primary)
     }
 
-    /// How many findings of one rule in one file are kept: nobody reads more, and a hostile file must
-    /// not fill the memory with them. The last one says how many there are besides.
-    pub const MOST: usize = 1000;
+    /// How many findings of one rule in one file are kept: a hostile file must not fill the memory with
+    /// them. One more, of no hypothesis, says how many there are besides, so that no allowance can hide
+    /// that. (A report shows fewer, behind allowances and the baseline.)
+    pub const MOST: usize = 20_000;
 
     /// Adds a finding, unless its file has [`Findings::MOST`] of them.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        let (count, last) = self.counts.entry(diagnostic.primary.file).or_default();
+        let count = self.counts.entry(diagnostic.primary.file).or_default();
         *count += 1;
         if *count <= Self::MOST {
-            *last = self.list.len();
             self.list.push(diagnostic);
         }
     }
 
     /// Adds the finding that `make` makes, which is not asked where the file has [`Findings::MOST`].
     pub fn push_from(&mut self, file: FileId, make: impl FnOnce(&Self) -> Diagnostic) {
-        let (count, _) = self.counts.entry(file).or_default();
+        let count = self.counts.entry(file).or_default();
         if *count >= Self::MOST {
             *count += 1;
         } else {
@@ -284,11 +287,15 @@ impl Findings {
 
     /// All of them.
     pub fn into_vec(mut self) -> Vec<Diagnostic> {
-        for &(count, last) in self.counts.values() {
+        let counts = std::mem::take(&mut self.counts);
+        for (file, count) in counts {
             if count > Self::MOST {
-                let more = count - Self::MOST;
-                let note = format!("{more} more findings of this rule in this file are not shown");
-                self.list[last].notes.push(note);
+                let message = format!(
+                    "{} more findings of this rule in this file are not kept",
+                    count - Self::MOST
+                );
+                let more = self.finding(message, label(file, Span::empty(0), ""));
+                self.list.push(more);
             }
         }
         self.list

@@ -85,10 +85,11 @@ impl Allowances {
             };
             let (_, hypothesis) = workspace.at(place);
             let with = hypothesis.allowances.get(judged.allowance).and_then(|it| it.with);
+            // A finding that is about others too is not only about that one.
             let is_meant = with.is_none_or(|with| {
-                let other =
-                    |it: &Place| *it != place && workspace.at(*it).1.id() == Some(with.value());
-                places.iter().any(other)
+                let mut others = places.iter().filter(|it| **it != place).peekable();
+                others.peek().is_some()
+                    && others.all(|it| workspace.at(*it).1.id() == Some(with.value()))
             });
             if is_meant && judged.outcome != Outcome::RunOut {
                 judged.outcome = Outcome::Used;

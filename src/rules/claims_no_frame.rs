@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     default: Level::Deny,
     fix: FixAvailability::Sometimes,
     page: include_str!("../../docs/rules/claims-no-frame.md"),
-    check: Check::Evidence(check, Needs::Symbols),
+    check: Check::Evidence(check, Needs::Unknown),
 };
 
 /// How many near frames are asked for: a trace has not all that lists have.

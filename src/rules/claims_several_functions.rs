@@ -154,6 +154,8 @@ fn repair(
     target: &Claimed<'_>,
     namings: &mut Namings,
 ) -> Option<Fix> {
-    let named = namings.ask(measured, *target.frames.first()?)?;
+    // The same whatever the order of the evidence.
+    let frame = target.frames.iter().min_by_key(|frame| measured.text(**frame))?;
+    let named = namings.ask(measured, *frame)?;
     functions::name_one(measured, entry.file, slot, &named, &target.frames)
 }

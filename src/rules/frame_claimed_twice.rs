@@ -113,17 +113,17 @@ fn check_examples<'e>(
     said
 }
 
-/// A function of which two hypotheses claim the same frames, or copies that differ in their hash.
-struct Shared<'m> {
-    /// The first hypothesis that claims them.
-    other: usize,
-    function: &'m Function,
-    /// Those that the later one claims.
-    frames: Vec<FrameId>,
-}
+/// What two hypotheses have in common: by function the frames that the later one claims and of which the earlier one
+/// claims a copy.
+type Shared<'m> = BTreeMap<&'m Function, Vec<FrameId>>;
 
-/// Looks at the frames of the evidence. Of what several claim each later one is held against the first, so the work grows with
-/// what is claimed.
+/// The most pairs of hypotheses that are kept for one register.
+const MOST_PAIRS: usize = 10_000;
+
+/// With more others than this a hypothesis gets one finding instead of one with each of them.
+const CROWD: usize = 4;
+
+/// Looks at the frames of the evidence.
 fn check_evidence(
     entry: &Entry<'_>,
     measured: &Measured<'_>,
@@ -132,61 +132,84 @@ fn check_evidence(
 ) {
     let hypotheses = &entry.register.hypotheses;
     // By the path of a frame, copies being one; a closure is another one.
-    let mut first: AHashMap<&str, usize> = AHashMap::new();
-    let mut seen: AHashSet<PatternId> = AHashSet::new();
+    let mut claimants: AHashMap<&str, Vec<usize>> = AHashMap::new();
+    let mut pairs: BTreeMap<usize, BTreeMap<usize, Shared<'_>>> = BTreeMap::new();
+    let (mut count, mut left_out) = (0, 0);
     for (number, hypothesis) in hypotheses.iter().enumerate() {
         let Some(slot) = &hypothesis.canonical else { continue };
-        if !seen.insert(slot.pattern) {
+        for &frame in measured.frames(slot.pattern).unwrap_or_default() {
+            let Some(function) = measured.function(frame) else { continue };
+            let path = without_hash(measured.text(frame)).0;
+            let before = claimants.entry(path).or_default();
+            for &other in before.iter().filter(|other| **other != number) {
+                let same = hypotheses.get(other).and_then(|it| it.canonical.as_ref());
+                // Of equal patterns `duplicate-canonical-frame` speaks.
+                if same.is_some_and(|it| it.pattern == slot.pattern)
+                    || said.contains(&(other, number, path))
+                {
+                    continue;
+                }
+                let with = pairs.entry(number).or_default();
+                if !with.contains_key(&other) {
+                    if count == MOST_PAIRS {
+                        left_out += 1;
+                        continue;
+                    }
+                    count += 1;
+                }
+                with.entry(other).or_default().entry(function).or_default().push(frame);
+            }
+            if before.last() != Some(&number) && before.len() < MOST_CLAIMANTS {
+                before.push(number);
+            }
+        }
+    }
+    for (&number, others) in &pairs {
+        if others.len() > CROWD {
+            findings.push(twice(entry, measured, number, others, findings));
             continue;
         }
-        let Some(claimed) = measured.functions(slot.pattern) else { continue };
-        let mut shared: Vec<Shared<'_>> = Vec::new();
-        for claimed in claimed {
-            let mut by_other: BTreeMap<usize, Vec<FrameId>> = BTreeMap::new();
-            for &frame in &claimed.frames {
-                let path = without_hash(measured.text(frame)).0;
-                let other = *first.entry(path).or_insert(number);
-                if other != number && !said.contains(&(other, number, path)) {
-                    by_other.entry(other).or_default().push(frame);
-                }
-            }
-            let function = claimed.function;
-            shared.extend(by_other.into_iter().map(|(other, frames)| Shared {
-                other,
-                function,
-                frames,
-            }));
+        for (&other, shared) in others {
+            let one = BTreeMap::from([(other, shared.clone())]);
+            findings.push(twice(entry, measured, number, &one, findings));
         }
-        if !shared.is_empty() {
-            findings.push(twice(entry, measured, number, &shared, findings));
-        }
+    }
+    if left_out > 0 {
+        let message =
+            format!("not all pairs that claim one function are shown: {left_out} claims more");
+        let place = label(entry.file, crate::span::Span::empty(0), "");
+        findings.push(findings.finding(message, place));
     }
 }
 
-/// The finding about the functions that a hypothesis shares with earlier ones, each of them with the first that
-/// claims it.
+/// How many of those that claim one frame are held against a later one.
+const MOST_CLAIMANTS: usize = 64;
+
+/// The finding about the functions that a hypothesis shares with earlier ones.
 fn twice(
     entry: &Entry<'_>,
     measured: &Measured<'_>,
     number: usize,
-    shared: &[Shared<'_>],
+    others: &BTreeMap<usize, Shared<'_>>,
     findings: &Findings,
 ) -> Diagnostic {
     let hypotheses = &entry.register.hypotheses;
-    let mut others: Vec<usize> = shared.iter().map(|it| it.other).collect();
-    others.sort_unstable();
-    others.dedup();
-    let (this, earliest) = (&hypotheses[number], &hypotheses[others[0]]);
-    let whose = match others.len() {
-        1 => named(earliest),
-        count => format!("{} and {} more", named(earliest), count - 1),
+    let this = &hypotheses[number];
+    let whose = match others.keys().next() {
+        Some(first) if others.len() == 1 => named(&hypotheses[*first]),
+        Some(first) => format!("{} and {} more", named(&hypotheses[*first]), others.len() - 1),
+        None => String::new(),
     };
-    let message = match shared {
-        [only] => {
-            let function = functions::path(only.function.as_str());
+    let mut functions: Shared<'_> = BTreeMap::new();
+    for (function, frames) in others.values().flatten() {
+        functions.entry(function).or_insert_with(|| frames.clone());
+    }
+    let message = match functions.keys().next() {
+        Some(only) if functions.len() == 1 => {
+            let function = functions::path(only.as_str());
             format!("{} claims {function}, which {whose} claims too", named(this))
         }
-        _ => format!("{} claims {} functions of {whose} too", named(this), shared.len()),
+        _ => format!("{} claims {} functions of {whose} too", named(this), functions.len()),
     };
     let own = this.canonical.as_ref().map_or(this.span, |slot| slot.text.span());
     let mut finding = findings
@@ -195,13 +218,13 @@ fn twice(
             "where it is the largest of both, the table shows its time in each of their rows",
         )
         .with_hypothesis(this.id());
-    for &other in others.iter().take(MOST_SHOWN) {
+    for &other in others.keys().take(MOST_SHOWN) {
         if let Some(slot) = &hypotheses[other].canonical {
             let words = format!("{} claims it", named(&hypotheses[other]));
             finding = finding.with_related(label(entry.file, slot.text.span(), words));
         }
     }
-    for Shared { other, function, frames } in shared.iter().take(functions::LISTED) {
+    for (function, frames) in functions.iter().take(functions::LISTED) {
         let times = measured.traces().filter_map(|(name, trace)| {
             let (_, time) = functions::reported(measured, trace, frames)?;
             Some(format!("{} in `{name}`", functions::shown(trace, time)))
@@ -209,12 +232,10 @@ fn twice(
         let times: Vec<_> = times.take(functions::LISTED).collect();
         let times =
             if times.is_empty() { String::new() } else { format!(": {}", times.join(", ")) };
-        let function = functions::path(function.as_str());
-        let whose = named(&hypotheses[*other]);
-        finding.notes.push(format!("{function} is also of {whose}{times}"));
+        finding.notes.push(format!("both claim {}{times}", functions::path(function.as_str())));
     }
-    if shared.len() > functions::LISTED {
-        finding.notes.push(format!("and {} more functions", shared.len() - functions::LISTED));
+    if functions.len() > functions::LISTED {
+        finding.notes.push(format!("and {} more functions", functions.len() - functions::LISTED));
     }
     finding
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::functions::{self, LISTED};
 use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label, named};
+use crate::diagnostic::Diagnostic;
 use crate::evidence::{FrameId, Pair, StackId, Time, Together, Trace};
 use crate::workspace::{Entry, Measured, Workspace};
 
@@ -13,14 +14,14 @@ pub(super) const RULE: Rule = Rule {
     default: Level::Warn,
     fix: FixAvailability::None,
     page: include_str!("../../docs/rules/nested-in-stack.md"),
-    check: Check::Evidence(check, Needs::Traces(1)),
+    check: Check::Evidence(check, Needs::Stacks),
 };
 
 /// One hypothesis in one trace.
 struct Row {
     /// Its number in the register.
     hypothesis: usize,
-    /// What the table shows of it.
+    /// The largest that it claims.
     frame: FrameId,
 }
 
@@ -67,66 +68,93 @@ fn check(
         sums.push((source, trace, together));
     }
     for (inner, outers) in &found {
-        let hypotheses = &entry.register.hypotheses;
-        let Some(this) = hypotheses.get(*inner) else { continue };
-        let Some(slot) = &this.canonical else { continue };
-        let (Some((first, nested)), more) = (outers.iter().next(), outers.len() - 1) else {
+        if outers.len() > CROWD {
+            let all: Vec<_> = outers.iter().collect();
+            if let Some(finding) = inside(entry, measured, *inner, &all, &sums, findings) {
+                findings.push(finding);
+            }
             continue;
-        };
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let message =
-            format!("{} is measured inside of {}{more}", named(this), named(&hypotheses[*first]));
-        let words = nested.first().map_or_else(String::new, |nested| {
-            format!("the table shows {}", functions::path(measured.text(nested.inner)))
-        });
-        let mut finding = findings
-            .finding(message, label(entry.file, slot.text.span(), words))
-            .with_hypothesis(this.id());
-        for (outer, nested) in outers.iter().take(LISTED) {
-            let other = &hypotheses[*outer];
-            if let (Some(slot), Some(first)) = (&other.canonical, nested.first()) {
-                let words =
-                    format!("calls it from {}", functions::path(measured.text(first.outer)));
-                finding = finding.with_related(label(entry.file, slot.text.span(), words));
-            }
-            for nested in nested.iter().take(LISTED) {
-                let (time, whole) = (nested.time.sampled, nested.whole.sampled);
-                let of = if time == whole {
-                    "all that it has".to_owned()
-                } else {
-                    format!("of {}", functions::time(nested.trace, whole))
-                };
-                finding.notes.push(format!(
-                    "in `{}` {} of it are in the time of {} too, {of}",
-                    nested.source,
-                    functions::time(nested.trace, time),
-                    named(other)
-                ));
-            }
-            if let Some(nested) = nested.first() {
-                finding.notes.push(format!("a stack: {}", stack(measured, nested)));
+        }
+        for outer in outers {
+            if let Some(finding) = inside(entry, measured, *inner, &[outer], &sums, findings) {
+                findings.push(finding);
             }
         }
-        for (source, trace, together) in sums.iter().take(LISTED) {
-            if together.sum.sampled > together.union.sampled {
-                finding.notes.push(format!(
-                    "the rows of `{source}` add up to {}, which is {} without what is counted twice",
-                    functions::time(trace, together.sum.sampled),
-                    functions::time(trace, together.union.sampled)
-                ));
-            }
-        }
-        findings.push(finding);
     }
 }
 
-/// What the table shows of each hypothesis in a trace.
+/// With more others than this a hypothesis gets one finding instead of one with each of them.
+const CROWD: usize = 4;
+
+/// The finding about one hypothesis inside of others.
+fn inside(
+    entry: &Entry<'_>,
+    measured: &Measured<'_>,
+    inner: usize,
+    outers: &[(&usize, &Vec<Nested<'_>>)],
+    sums: &[(&str, &Trace, Together)],
+    findings: &Findings,
+) -> Option<Diagnostic> {
+    let hypotheses = &entry.register.hypotheses;
+    let this = hypotheses.get(inner)?;
+    let slot = this.canonical.as_ref()?;
+    let (first, nested) = outers.first()?;
+    let more = match outers.len() {
+        1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    let message =
+        format!("{} is measured inside of {}{more}", named(this), named(&hypotheses[**first]));
+    let words = nested.first().map_or_else(String::new, |nested| {
+        format!("its largest frame is {}", functions::path(measured.text(nested.inner)))
+    });
+    let mut finding = findings
+        .finding(message, label(entry.file, slot.text.span(), words))
+        .with_hypothesis(this.id());
+    for (outer, nested) in outers.iter().take(LISTED) {
+        let other = &hypotheses[**outer];
+        if let (Some(slot), Some(first)) = (&other.canonical, nested.first()) {
+            let words = format!("calls it from {}", functions::path(measured.text(first.outer)));
+            finding = finding.with_related(label(entry.file, slot.text.span(), words));
+        }
+        for nested in nested.iter().take(LISTED) {
+            let (time, whole) = (nested.time.sampled, nested.whole.sampled);
+            let of = if time == whole {
+                "all that it has".to_owned()
+            } else {
+                format!("of {}", functions::time(nested.trace, whole))
+            };
+            finding.notes.push(format!(
+                "in `{}` {} of it are in the time of {} too, {of}",
+                nested.source,
+                functions::time(nested.trace, time),
+                named(other)
+            ));
+        }
+        if let Some(nested) = nested.first() {
+            finding.notes.push(format!("a stack: {}", stack(measured, nested)));
+        }
+    }
+    for (source, trace, together) in sums.iter().take(LISTED) {
+        if together.sum.sampled > together.union.sampled {
+            finding.notes.push(format!(
+                "the rows of `{source}` add up to {}, which is {} without what is counted twice",
+                functions::time(trace, together.sum.sampled),
+                functions::time(trace, together.union.sampled)
+            ));
+        }
+    }
+    Some(finding)
+}
+
+/// The largest frame of each hypothesis in a trace, by what was sampled.
 fn rows(entry: &Entry<'_>, measured: &Measured<'_>, trace: &Trace) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for (hypothesis, it) in entry.register.hypotheses.iter().enumerate() {
         let frames = it.canonical.as_ref().and_then(|slot| measured.frames(slot.pattern));
-        let shown = frames.and_then(|frames| functions::reported(measured, trace, frames));
-        rows.extend(shown.map(|(frame, _)| Row { hypothesis, frame }));
+        let largest = frames.and_then(|frames| measured.largest(trace, frames));
+        let sampled = largest.map(|largest| largest.sampled).filter(|(_, time)| time.sampled > 0);
+        rows.extend(sampled.map(|(frame, _)| Row { hypothesis, frame }));
     }
     rows
 }

@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     default: Level::Warn,
     fix: FixAvailability::None,
     page: include_str!("../../docs/rules/unstable-frame.md"),
-    check: Check::Evidence(check, Needs::Traces(2)),
+    check: Check::Evidence(check, Needs::Unknown),
 };
 
 fn check(
