@@ -45,10 +45,11 @@ pub(crate) fn check(
         config: &config,
         folder: &folder,
     });
-    let (evidence, mut errors) = evidence(options, &config, &levels, &folder);
-    errors.splice(0..0, input.errors);
     let families = settings::families(&input.sources, &config, &folder);
-    let unread = unread_families(&errors, &input.unread, &config, &folder);
+    let unread = unread_families(&input, &config, &folder);
+    let (evidence, unusable) = evidence(options, &config, &levels, &folder);
+    let mut errors = input.errors;
+    errors.extend(unusable);
     let lint_options = linter::Options {
         levels: &levels,
         schema: schema.as_ref().unwrap_or_else(|| Schema::embedded()),
@@ -393,17 +394,12 @@ fn evidence(
 }
 
 /// The families of the files that could not be read, by the configuration and by their names.
-fn unread_families(
-    errors: &[Error],
-    siblings: &[PathBuf],
-    config: &Config,
-    folder: &Path,
-) -> Vec<String> {
-    let named = errors.iter().filter_map(|error| match error {
+fn unread_families(input: &input::Input, config: &Config, folder: &Path) -> Vec<String> {
+    let named = input.errors.iter().filter_map(|error| match error {
         Error::Read { path, .. } | Error::TooLarge { path, .. } => Some(path.clone()),
         _ => None,
     });
-    let siblings = siblings.iter().map(|path| path.display().to_string());
+    let siblings = input.unread.iter().map(|path| path.display().to_string());
     let family = |path: String| {
         let configured = config.family(&paths::normalize(&folder.join(&path)));
         configured.map_or_else(|| workspace::file_stem(&path).to_owned(), str::to_owned)

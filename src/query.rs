@@ -7,14 +7,14 @@ pub mod evidence;
 
 use rayon::prelude::*;
 
-use crate::json;
+use crate::json::{self, Document};
 use crate::overlap::matcher::Outcome;
 use crate::overlap::{Budget, Relation, relation};
 use crate::pattern::{Consumer, Pattern, plain_in_rust};
 use crate::register::Register;
-use crate::source::{Role, Sources};
+use crate::source::{Role, Source, Sources};
 use crate::span::{FileId, Span};
-use crate::workspace::{Entry, Patterns, Workspace};
+use crate::workspace::{self, Entry, Patterns, Workspace};
 
 /// Why there is no answer about two patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,19 +94,8 @@ pub struct Claims {
 /// Which patterns of the registers among `sources` claim `frame`. Files that were read for context only are
 /// passed over.
 pub fn claims(sources: &Sources, frame: &str, consumer: Consumer) -> Claims {
-    let documents: Vec<_> = sources
-        .iter()
-        .filter(|(_, source)| source.role() != Role::Context && source.is_text())
-        .map(|(file, source)| (file, source, json::parse(source.text())))
-        .collect();
-    let mut entries: Vec<_> = documents
-        .iter()
-        .map(|(file, source, document)| {
-            let mut register = Register::read(document);
-            register.forget(|span| source.is_damaged(span));
-            Entry::new(*file, source, document, Vec::new(), register, None)
-        })
-        .collect();
+    let documents = documents(sources);
+    let mut entries = entries(&documents, &[]);
     let patterns = Patterns::intern(&mut entries, consumer);
     let workspace = Workspace::new(entries, &patterns, sources, consumer);
     let mut found = Claims::default();
@@ -135,6 +124,26 @@ pub fn claims(sources: &Sources, frame: &str, consumer: Consumer) -> Claims {
         }
     }
     found
+}
+
+/// A source with its JSON.
+type Parsed<'s> = (FileId, &'s Source, Document<'s>);
+
+/// The documents among `sources` that were asked for and are text.
+fn documents(sources: &Sources) -> Vec<Parsed<'_>> {
+    let asked = sources.iter().filter(|(_, it)| it.role() != Role::Context && it.is_text());
+    asked.map(|(file, source)| (file, source, json::parse(source.text()))).collect()
+}
+
+/// Their registers, as far as they can be read. `families` are those that the configuration gives to files, by source.
+fn entries<'d>(documents: &'d [Parsed<'d>], families: &'d [Option<String>]) -> Vec<Entry<'d>> {
+    let entry = |(file, source, document): &'d Parsed<'d>| {
+        let mut register = Register::read(document);
+        register.forget(|span| source.is_damaged(span));
+        let family = workspace::family(*file, source, document, &register, families);
+        Entry::new(*file, source, document, Vec::new(), register, family)
+    };
+    documents.iter().map(entry).collect()
 }
 
 /// What the consumer finds in `frame`; `None` where it refuses the pattern.

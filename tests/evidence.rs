@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use reglint::evidence::{
     Content, Covered, Evidence, EvidenceError, Format, FrameId, Function, Kinship, Near, Time,
@@ -606,21 +605,27 @@ fn the_real_symbols() {
     assert_eq!(found[0].kinship, Kinship::OtherMangling);
 }
 
+#[test]
+fn too_many_groups_in_one_stack_are_said_and_not_looked_at() {
+    // Looks at pairs of them would be more than 2^26.
+    let names: Vec<String> = (0..12_000).map(|number| format!("f{number}")).collect();
+    let evidence = good(format!("{} 3\nf0;f1 2\n", names.join(";")));
+    let frames: Vec<FrameId> =
+        names.iter().map(|name| evidence.frames().find(name).unwrap()).collect();
+    let groups: Vec<&[FrameId]> = frames.iter().map(std::slice::from_ref).collect();
+    let together = trace(&evidence).together(&groups).unwrap();
+    assert!(together.is_cut);
+    assert_eq!((together.sum.sampled, together.union.sampled), (36_004, 5));
+    assert_eq!(together.pairs.len(), 1);
+    assert!(!trace(&evidence).together(&groups[..100]).unwrap().is_cut);
+}
+
 // An independent aggregation.
 
 fn oracle(question: &serde_json::Value) -> Option<serde_json::Value> {
     let (python, _) = support::python()?;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/evidence_oracle.py");
-    let mut child = Command::new(python)
-        .arg(script)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .ok()?;
-    child.stdin.take()?.write_all(question.to_string().as_bytes()).ok()?;
-    let out = child.wait_with_output().ok()?;
-    assert!(out.status.success());
-    serde_json::from_slice(&out.stdout).ok()
+    let script = include_str!("support/evidence_oracle.py");
+    support::ask(&python, script, vec![question.clone()]).pop()
 }
 
 fn frame(rng: &mut Rng) -> String {

@@ -4,26 +4,15 @@
 mod support;
 
 use std::fs;
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use support::Rng;
 
 fn oracle(question: &Value) -> Option<Value> {
     let (python, _) = support::python()?;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/evidence_table.py");
-    let mut child = Command::new(python)
-        .arg(script)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .ok()?;
-    child.stdin.take()?.write_all(question.to_string().as_bytes()).ok()?;
-    let out = child.wait_with_output().ok()?;
-    assert!(out.status.success());
-    serde_json::from_slice(&out.stdout).ok()
+    let script = include_str!("support/evidence_table.py");
+    support::ask(&python, script, vec![question.clone()]).pop()
 }
 
 fn frame(rng: &mut Rng) -> String {

@@ -168,7 +168,8 @@ pub struct Together {
     pub union: Time,
     /// By the groups' places.
     pub pairs: Vec<Pair>,
-    /// Whether there are more than [`Trace::MAX_PAIRS`] pairs, of which only the first are listed.
+    /// Whether not all pairs are listed, or not with all their time: there are more than
+    /// [`Trace::MAX_PAIRS`], or too many in the same stacks.
     pub is_cut: bool,
 }
 
@@ -191,6 +192,9 @@ pub struct Pair {
 impl Trace {
     /// The most pairs that [`Trace::together`] lists.
     pub const MAX_PAIRS: usize = 1 << 16;
+
+    /// The most looks at two groups in one stack.
+    const MAX_LOOKS: usize = 1 << 26;
 
     pub(crate) fn new(unit: Unit, stacks: Stacks, frames: &Frames) -> Self {
         let inclusive = inclusive(&stacks, frames.len());
@@ -271,6 +275,7 @@ impl Trace {
         let mut together =
             Together { each: vec![Time::default(); groups.len()], ..Together::default() };
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
+        let mut looks = Self::MAX_LOOKS;
         let mut seen_in = vec![u32::MAX; groups.len()];
         let mut here: Vec<(usize, usize, FrameId)> = Vec::new();
         for (id, stack, time) in self.stacks() {
@@ -293,6 +298,11 @@ impl Trace {
                 together.sum.add(time);
             }
             here.sort_unstable();
+            let Some(left) = looks.checked_sub(here.len() * (here.len() - 1) / 2) else {
+                together.is_cut = true;
+                continue;
+            };
+            looks = left;
             for (at, &(a, a_depth, a_frame)) in here.iter().enumerate() {
                 for &(b, b_depth, b_frame) in here.iter().skip(at + 1) {
                     let is_full = pairs.len() >= Self::MAX_PAIRS;

@@ -3,7 +3,7 @@
 //! Uses `evidence`, `config`, `error` and `paths`. Evidence that is only half there would make patterns look
 //! dead that are not: where a file cannot be used, nothing of the evidence is.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -57,17 +57,11 @@ pub fn read(named: &[Named], config: &Config, folder: &Path) -> Result<Sets, Vec
         }
     }
     // A file that two globs lead to is one source; what is about all families is about each.
-    let mut seen: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
+    let mut seen: BTreeSet<(PathBuf, Option<String>)> = BTreeSet::new();
     wanted.sort_by_key(|wanted| wanted.family.is_some());
     wanted.retain(|wanted| {
         let path = paths::normalize(&folder.join(&wanted.path));
-        match seen.get(&path) {
-            Some(family) if family.is_none() || *family == wanted.family => false,
-            _ => {
-                seen.insert(path, wanted.family.clone());
-                true
-            }
-        }
+        !seen.contains(&(path.clone(), None)) && seen.insert((path, wanted.family.clone()))
     });
     let read = |wanted: &Wanted| read_file(wanted);
     let results: Vec<Result<Evidence, Error>> = match wanted.as_slice() {

@@ -259,7 +259,7 @@ const LISTED: usize = 10;
 
 fn put_sum(out: &mut String, sum: &Sum, scale: Scale, is_blind: bool) {
     let name = escape(&sum.source);
-    let Some(Known { sum, union, pairs }) = &sum.known else {
+    let Some(Known { sum, union, pairs, is_cut }) = &sum.known else {
         put_line(
             out,
             &format!("  {name}: the snapshot does not tell how these frames lie in stacks"),
@@ -296,8 +296,12 @@ fn put_sum(out: &mut String, sum: &Sum, scale: Scale, is_blind: bool) {
             },
         );
     }
-    if pairs.len() > LISTED {
-        put_line(out, &format!("    and {} more pairs", pairs.len() - LISTED));
+    if pairs.len() > LISTED || *is_cut {
+        let unknown = if *is_cut { ", and more than are looked at" } else { "" };
+        put_line(
+            out,
+            &format!("    and {} more pairs{unknown}", pairs.len().saturating_sub(LISTED)),
+        );
     }
 }
 
@@ -386,6 +390,7 @@ struct SumJson<'t> {
     sum: Option<TimeJson>,
     union: Option<TimeJson>,
     pairs: Vec<PairJson<'t>>,
+    all_pairs: bool,
 }
 
 #[derive(Serialize)]
@@ -464,6 +469,7 @@ fn table_json<'t>(table: &'t Table, tokens: Option<u64>, sources: &'t Sources) -
             sum: known.map(|known| known.sum.into()),
             union: known.map(|known| known.union.into()),
             pairs: known.map_or_else(Vec::new, |known| known.pairs.iter().map(pair).collect()),
+            all_pairs: known.is_some_and(|known| !known.is_cut),
         }
     };
     TableJson {

@@ -6,12 +6,11 @@ use crate::evidence::{
     Content, Evidence, Format, FrameId, Largest, Notes, Pair, Sets, Time, Together, Trace, Unit,
     claims,
 };
-use crate::json;
 use crate::pattern::{Ast, Consumer};
-use crate::register::{PatternId, Register, Slot};
-use crate::source::{Role, Sources};
+use crate::register::{PatternId, Slot};
+use crate::source::Sources;
 use crate::span::{FileId, Span};
-use crate::workspace::{self, Entry, Measured, Patterns, Workspace};
+use crate::workspace::{Entry, Measured, Patterns, Workspace};
 
 /// What to measure.
 #[derive(Debug)]
@@ -143,6 +142,8 @@ pub struct Known {
     pub union: Time,
     /// The pairs that are in one stack, by what was sampled.
     pub pairs: Vec<InOneStack>,
+    /// Whether these are not all of them: there are too many.
+    pub is_cut: bool,
 }
 
 /// Two hypotheses that are in one stack.
@@ -239,20 +240,8 @@ fn with_workspace<T>(
     ask: impl FnOnce(&Workspace<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let sources = request.sources;
-    let documents: Vec<_> = sources
-        .iter()
-        .filter(|(_, source)| source.role() != Role::Context && source.is_text())
-        .map(|(file, source)| (file, source, json::parse(source.text())))
-        .collect();
-    let mut entries: Vec<_> = documents
-        .iter()
-        .map(|(file, source, document)| {
-            let mut register = Register::read(document);
-            register.forget(|span| source.is_damaged(span));
-            let family = workspace::family(*file, source, document, &register, request.families);
-            Entry::new(*file, source, document, Vec::new(), register, family)
-        })
-        .collect();
+    let documents = super::documents(sources);
+    let mut entries = super::entries(&documents, request.families);
     let patterns = Patterns::intern(&mut entries, request.consumer);
     let mut workspace = Workspace::new(entries, &patterns, sources, request.consumer);
     workspace.measure(request.evidence);
@@ -415,8 +404,8 @@ fn sum(entry: &Entry<'_>, measured: &Measured<'_>, name: &str, trace: &Trace) ->
             sampled: time(&sampled).sampled,
             credited: time(&credited).credited,
         };
-        let (sum, union) = (both(|it| it.sum), both(|it| it.union));
-        Some(Known { sum, union, pairs: sampled.pairs.into_iter().map(pair).collect() })
+        let (sum, union, is_cut) = (both(|it| it.sum), both(|it| it.union), sampled.is_cut);
+        Some(Known { sum, union, pairs: sampled.pairs.into_iter().map(pair).collect(), is_cut })
     });
     Sum { source: name.to_owned(), known }
 }

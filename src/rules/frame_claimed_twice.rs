@@ -10,6 +10,7 @@ use super::{
 use crate::diagnostic::Diagnostic;
 use crate::evidence::{FrameId, Function, without_hash};
 use crate::register::{Hypothesis, PatternId};
+use crate::span::Span;
 use crate::workspace::{Claims, Entry, Measured, Workspace};
 
 pub(super) const RULE: Rule = Rule {
@@ -117,8 +118,8 @@ fn check_examples<'e>(
 /// claims a copy.
 type Shared<'m> = BTreeMap<&'m Function, Vec<FrameId>>;
 
-/// The most pairs of hypotheses that are kept for one register.
-const MOST_PAIRS: usize = 10_000;
+/// The most claims of a frame that are held against an earlier one's, in one register.
+const MOST_LOOKS: usize = 2_000_000;
 
 /// With more others than this a hypothesis gets one finding instead of one with each of them.
 const CROWD: usize = 4;
@@ -134,7 +135,7 @@ fn check_evidence(
     // By the path of a frame, copies being one; a closure is another one.
     let mut claimants: AHashMap<&str, Vec<usize>> = AHashMap::new();
     let mut pairs: BTreeMap<usize, BTreeMap<usize, Shared<'_>>> = BTreeMap::new();
-    let (mut count, mut left_out) = (0, 0);
+    let mut looks = 0;
     for (number, hypothesis) in hypotheses.iter().enumerate() {
         let Some(slot) = &hypothesis.canonical else { continue };
         for &frame in measured.frames(slot.pattern).unwrap_or_default() {
@@ -149,15 +150,11 @@ fn check_evidence(
                 {
                     continue;
                 }
-                let with = pairs.entry(number).or_default();
-                if !with.contains_key(&other) {
-                    if count == MOST_PAIRS {
-                        left_out += 1;
-                        continue;
-                    }
-                    count += 1;
+                looks += 1;
+                if looks <= MOST_LOOKS {
+                    let with = pairs.entry(number).or_default().entry(other).or_default();
+                    with.entry(function).or_default().push(frame);
                 }
-                with.entry(other).or_default().entry(function).or_default().push(frame);
             }
             if before.last() != Some(&number) && before.len() < MOST_CLAIMANTS {
                 before.push(number);
@@ -165,19 +162,20 @@ fn check_evidence(
         }
     }
     for (&number, others) in &pairs {
+        let others: Vec<_> = others.iter().collect();
         if others.len() > CROWD {
-            findings.push(twice(entry, measured, number, others, findings));
+            findings.push(twice(entry, measured, number, &others, findings));
             continue;
         }
-        for (&other, shared) in others {
-            let one = BTreeMap::from([(other, shared.clone())]);
-            findings.push(twice(entry, measured, number, &one, findings));
+        for other in others {
+            findings.push(twice(entry, measured, number, &[other], findings));
         }
     }
-    if left_out > 0 {
-        let message =
-            format!("not all pairs that claim one function are shown: {left_out} claims more");
-        let place = label(entry.file, crate::span::Span::empty(0), "");
+    if looks > MOST_LOOKS {
+        let message = format!(
+            "hypotheses claim the same frames more often than the {MOST_LOOKS} times that are looked at"
+        );
+        let place = label(entry.file, Span::empty(0), "");
         findings.push(findings.finding(message, place));
     }
 }
@@ -190,19 +188,21 @@ fn twice(
     entry: &Entry<'_>,
     measured: &Measured<'_>,
     number: usize,
-    others: &BTreeMap<usize, Shared<'_>>,
+    others: &[(&usize, &Shared<'_>)],
     findings: &Findings,
 ) -> Diagnostic {
     let hypotheses = &entry.register.hypotheses;
     let this = &hypotheses[number];
-    let whose = match others.keys().next() {
-        Some(first) if others.len() == 1 => named(&hypotheses[*first]),
-        Some(first) => format!("{} and {} more", named(&hypotheses[*first]), others.len() - 1),
-        None => String::new(),
+    let whose = match others {
+        [] => String::new(),
+        [(only, _)] => named(&hypotheses[**only]),
+        [(first, _), rest @ ..] => {
+            format!("{} and {} more", named(&hypotheses[**first]), rest.len())
+        }
     };
-    let mut functions: Shared<'_> = BTreeMap::new();
-    for (function, frames) in others.values().flatten() {
-        functions.entry(function).or_insert_with(|| frames.clone());
+    let mut functions: BTreeMap<&Function, &[FrameId]> = BTreeMap::new();
+    for (function, frames) in others.iter().flat_map(|(_, shared)| *shared) {
+        functions.entry(function).or_insert(frames);
     }
     let message = match functions.keys().next() {
         Some(only) if functions.len() == 1 => {
@@ -218,7 +218,7 @@ fn twice(
             "where it is the largest of both, the table shows its time in each of their rows",
         )
         .with_hypothesis(this.id());
-    for &other in others.keys().take(MOST_SHOWN) {
+    for &(&other, _) in others.iter().take(MOST_SHOWN) {
         if let Some(slot) = &hypotheses[other].canonical {
             let words = format!("{} claims it", named(&hypotheses[other]));
             finding = finding.with_related(label(entry.file, slot.text.span(), words));

@@ -6,6 +6,7 @@ use super::functions::{self, LISTED};
 use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label, named};
 use crate::diagnostic::Diagnostic;
 use crate::evidence::{FrameId, Pair, StackId, Time, Together, Trace};
+use crate::span::Span;
 use crate::workspace::{Entry, Measured, Workspace};
 
 pub(super) const RULE: Rule = Rule {
@@ -64,6 +65,10 @@ fn check(
             if let Some((outer, inner, nested)) = nested(source, trace, &rows, &together, pair) {
                 found.entry(inner).or_default().entry(outer).or_default().push(nested);
             }
+        }
+        if together.is_cut {
+            let message = format!("`{source}` has more hypotheses in one stack than are looked at");
+            findings.push(findings.finding(message, label(entry.file, Span::empty(0), "")));
         }
         sums.push((source, trace, together));
     }

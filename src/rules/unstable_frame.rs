@@ -1,5 +1,7 @@
 //! `unstable-frame`: a pattern whose largest frame is of another function in another trace.
 
+use std::collections::BTreeSet;
+
 use super::functions::{self, LISTED};
 use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label, named};
 use crate::evidence::{FrameId, Trace};
@@ -31,14 +33,10 @@ fn check(
             .filter_map(|(source, trace)| Shown::of(measured, frames, source, trace))
             .collect();
         // Functions that are the largest everywhere; in a trace, several can be.
-        let mut common: Option<Vec<usize>> = None;
-        for each in &shown {
-            let functions = &each.functions;
-            common = Some(match common {
-                None => functions.clone(),
-                Some(so_far) => so_far.into_iter().filter(|it| functions.contains(it)).collect(),
-            });
-        }
+        let common = shown
+            .iter()
+            .map(|each| each.functions.clone())
+            .reduce(|so_far, functions| so_far.intersection(&functions).copied().collect());
         if common.is_none_or(|common| !common.is_empty()) {
             continue;
         }
@@ -72,7 +70,7 @@ struct Shown<'m> {
     frame: FrameId,
     time: u64,
     /// The functions of all frames that have the same time.
-    functions: Vec<usize>,
+    functions: BTreeSet<usize>,
 }
 
 impl<'m> Shown<'m> {
