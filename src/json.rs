@@ -153,6 +153,11 @@ impl<'s> Document<'s> {
         &self.errors
     }
 
+    /// Whether one of its strings has a surrogate without a partner.
+    pub fn has_lone_surrogate(&self) -> bool {
+        surrogates(&self.escapes).next().is_some()
+    }
+
     /// The text that was read.
     pub fn text(&self) -> &'s str {
         self.text

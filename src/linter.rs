@@ -81,7 +81,10 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
             is_checked(source, document).then(|| {
                 let violations = violations(source, document, options.schema);
                 let mut register = Register::read(document);
-                if !source.encoding_faults().is_empty() || !document.errors().is_empty() {
+                if !source.encoding_faults().is_empty()
+                    || !document.errors().is_empty()
+                    || document.has_lone_surrogate()
+                {
                     register.forget(|span| source.is_damaged(span));
                 }
                 let family = workspace::family(file, source, document, &register, options.families);

@@ -187,9 +187,9 @@ fn facts(diagnostic: &Diagnostic) -> impl Iterator<Item = Cow<'_, str>> {
     witness.into_iter().chain(diagnostic.notes.iter().map(|note| Cow::Borrowed(note.as_str())))
 }
 
-/// The id of the hypothesis that a finding is about, unless its message says it already.
+/// The id of the hypothesis that a finding is about, unless its message says it already or it is empty.
 fn unnamed_hypothesis(diagnostic: &Diagnostic) -> Option<&str> {
-    let id = diagnostic.hypothesis.as_deref()?;
+    let id = diagnostic.hypothesis.as_deref().filter(|id| !id.is_empty())?;
     let names = [format!("hypothesis {id}"), format!("`{id}`")];
     (!names.iter().any(|name| diagnostic.message.contains(name))).then_some(id)
 }

@@ -181,9 +181,12 @@ impl<'d> Register<'d> {
     }
 
     /// Forgets the ids, descriptions and patterns whose text is not known, so that nothing is said of
-    /// it: those at which `is_damaged` says that bytes were lost, and those that are never closed.
+    /// it: those at which `is_damaged` says that bytes were lost, those that are never closed, and
+    /// those with half of a surrogate pair, in whose value another character stands.
     pub fn forget(&mut self, is_damaged: impl Fn(Span) -> bool) {
-        let keep = |text: &Str<'_>| !text.is_guessed() && !is_damaged(text.span());
+        let keep = |text: &Str<'_>| {
+            !text.is_guessed() && !text.has_lone_surrogate() && !is_damaged(text.span())
+        };
         self.family = self.family.filter(keep);
         for hypothesis in &mut self.hypotheses {
             hypothesis.id = hypothesis.id.filter(keep);
@@ -199,6 +202,11 @@ impl<'d> Register<'d> {
                 keep(&allowance.rule) && limits.iter().flatten().all(&keep)
             });
         }
+    }
+
+    /// Every text that the consumer or a rule reads, hypothesis by hypothesis.
+    pub fn texts(&self) -> impl Iterator<Item = Str<'d>> {
+        self.family.into_iter().chain(self.hypotheses.iter().flat_map(Hypothesis::texts))
     }
 
     /// All slots, in the order of the file, canonical before subcomponents.
@@ -268,6 +276,24 @@ impl<'d> Hypothesis<'d> {
     /// Its id, decoded.
     pub fn id(&self) -> Option<&'d str> {
         self.decoded_id
+    }
+
+    fn texts(&self) -> impl Iterator<Item = Str<'d>> {
+        let labels = self.subcomponents.iter().map(|subcomponent| subcomponent.label);
+        let links =
+            self.links.iter().flat_map(|link| link.ids.iter().copied().chain([link.family]));
+        let frames = self.frames.claimed.iter().chain(&self.frames.spared).copied();
+        let allowances = self.allowances.iter();
+        let allowances = allowances.flat_map(|it| [Some(it.rule), it.with, it.until]).flatten();
+        let slots = self.slots().map(|slot| slot.text);
+        self.id
+            .into_iter()
+            .chain(self.description)
+            .chain(labels)
+            .chain(slots)
+            .chain(links)
+            .chain(frames)
+            .chain(allowances)
     }
 
     /// How many ids its links name.

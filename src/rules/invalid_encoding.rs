@@ -2,12 +2,13 @@
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label};
 use crate::fix::{Applicability, Fix};
+use crate::register::Register;
 use crate::source::EncodingFault;
 use crate::workspace::{Entry, Workspace};
 
 pub(super) const RULE: Rule = Rule {
     name: "invalid-encoding",
-    summary: "bytes that are not UTF-8, or a byte order mark",
+    summary: "bytes that are not UTF-8, a byte order mark, or half of a surrogate pair",
     default: Level::Deny,
     fix: FixAvailability::Sometimes,
     page: include_str!("../../docs/rules/invalid-encoding.md"),
@@ -49,5 +50,23 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
             finding = finding.with_note(format!("{rest} more places are not shown"));
         }
         findings.push(finding);
+    }
+    lone_surrogates(entry, findings);
+}
+
+/// One finding for each text of the register that has half of a surrogate pair.
+fn lone_surrogates(entry: &Entry<'_>, findings: &mut Findings) {
+    if !entry.document.has_lone_surrogate() {
+        return;
+    }
+    // The register of the entry has forgotten these texts.
+    for text in Register::read(entry.document).texts() {
+        let Some((at, unit)) = text.lone_surrogates().next() else { continue };
+        let message = format!("`\\u{unit:04x}` is half of a surrogate pair, and no character");
+        let span = text.source_span(at..at + char::REPLACEMENT_CHARACTER.len_utf8());
+        let note = "Python reads it, and raises UnicodeEncodeError where the text is written as UTF-8; \
+                    the text of this string is not checked";
+        let words = "the other half is missing";
+        findings.push(findings.finding(message, label(entry.file, span, words)).with_note(note));
     }
 }

@@ -600,7 +600,9 @@ impl<'d> Writer<'d> {
             }
             Fault::Format { format } => format!("{subject} is not of the format {}", quote(format)),
             Fault::Contains => {
-                format!("{subject} does not have the items that the schema asks for")
+                format!(
+                    "{subject} has not as many items that fit as the schema's `contains` asks for"
+                )
             }
             Fault::Not { .. } => format!("{subject} is what the schema excludes"),
             Fault::OneOfMultipleValid { .. } => {
