@@ -348,6 +348,18 @@ impl<'d> Patterns<'d> {
         (self.consumer != Consumer::Rust || is_alike()).then_some(ast)
     }
 
+    /// Texts, none empty, of which each frame that a pattern claims contains at least one; none where that is not
+    /// plain to see.
+    fn required(&self, id: PatternId) -> impl Iterator<Item = &str> {
+        let pattern = self.get(id);
+        let (text, texts) = match pattern.is_literal() {
+            true => (Some(pattern.text()).filter(|text| !text.is_empty()), &[][..]),
+            false if self.tree(id).is_some() => (None, pattern.required()),
+            false => (None, &[][..]),
+        };
+        text.into_iter().chain(texts.iter().map(String::as_str))
+    }
+
     /// Those that are more than text that a frame can have: the others need no look.
     pub fn unusual(&self) -> &[PatternId] {
         self.unusual.get_or_init(|| {

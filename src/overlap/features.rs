@@ -70,10 +70,18 @@ fn append(branch: &mut Branch, piece: &Piece) {
     }
 }
 
-fn push(branch: &mut Branch, c: char) {
+fn push(branch: &mut Branch, run: &str) {
     match branch.last_mut() {
-        Some(Piece::Run(text)) => text.push(c),
-        _ => branch.push(Piece::Run(c.to_string())),
+        Some(Piece::Run(text)) => text.push_str(run),
+        _ => branch.push(Piece::Run(run.to_owned())),
+    }
+}
+
+/// Adds a run to each branch, and empties it.
+fn flush(branches: &mut [Branch], run: &mut String) {
+    if !run.is_empty() {
+        branches.iter_mut().for_each(|branch| push(branch, run));
+        run.clear();
     }
 }
 
@@ -177,19 +185,22 @@ fn expand(node: &Node, depth: usize) -> Option<Vec<Branch>> {
         }
         NodeKind::Concat(parts) => {
             let mut all = nothing();
+            // Most parts are characters: what they spell in a row is joined as one.
+            let mut run = String::with_capacity(parts.len());
             for part in parts {
                 match &part.kind {
-                    // Most parts are this, and nothing is to be made for them.
                     NodeKind::Literal(c, flags)
                         if depth < MAX_DEPTH && !flags.has(Flags::IGNORE_CASE) =>
                     {
-                        for branch in &mut all {
-                            push(branch, *c);
-                        }
+                        run.push(*c);
                     }
-                    _ => all = join(all, &expand(part, depth + 1)?)?,
+                    _ => {
+                        flush(&mut all, &mut run);
+                        all = join(all, &expand(part, depth + 1)?)?;
+                    }
                 }
             }
+            flush(&mut all, &mut run);
             Some(all)
         }
         NodeKind::Alternation(parts) => {

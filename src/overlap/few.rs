@@ -37,6 +37,11 @@ impl Outline {
         Self { plain, branches: features::branches(&ast.root), frame }
     }
 
+    /// A frame that it seems to claim, where one is plain to see, and whether that is certain.
+    pub fn frame(&self) -> Option<(&str, bool)> {
+        self.frame.as_ref().map(|(frame, is_certain)| (frame.as_str(), *is_certain))
+    }
+
     /// The text that the pattern is, if it is nothing else.
     pub fn plain(&self) -> Option<&str> {
         self.plain.as_deref()
@@ -194,8 +199,9 @@ impl<'a> Shape<'a> {
 /// A member with the shapes of its texts.
 enum Shaped<'a> {
     Text(Shape<'a>),
-    /// The texts that it spells out, branch by branch; `None` where it cannot be written out.
-    Other(&'a Outline, Option<Vec<Vec<Shape<'a>>>>),
+    /// A frame that it seems to claim, and whether that is certain; and the texts that it spells out, branch by
+    /// branch: `None` where it cannot be written out.
+    Other(Option<(Shape<'a>, bool)>, Option<Vec<Vec<Shape<'a>>>>),
 }
 
 impl<'a> Shaped<'a> {
@@ -207,7 +213,8 @@ impl<'a> Shaped<'a> {
                     branch.iter().filter_map(Piece::run).map(Shape::new).collect()
                 };
                 let branches = outline.branches.as_ref();
-                Self::Other(outline, branches.map(|branches| branches.iter().map(runs).collect()))
+                let frame = outline.frame().map(|(frame, certain)| (Shape::new(frame), certain));
+                Self::Other(frame, branches.map(|branches| branches.iter().map(runs).collect()))
             }
         }
     }
@@ -219,11 +226,11 @@ impl<'a> Shaped<'a> {
         }
     }
 
-    /// See [`Member::candidate`].
-    fn candidate(&self) -> Option<(&'a str, bool)> {
+    /// A frame that it seems to claim, and whether that is certain.
+    fn candidate(&self) -> Option<(&Shape<'a>, bool)> {
         match self {
-            Self::Text(shape) => Some((shape.text, true)),
-            Self::Other(outline, _) => Member::Other(outline).candidate(),
+            Self::Text(shape) => Some((shape, true)),
+            Self::Other(frame, _) => frame.as_ref().map(|(frame, is_certain)| (frame, *is_certain)),
         }
     }
 
@@ -259,15 +266,10 @@ pub fn is_plainly_outside(first: Member<'_>, second: Member<'_>) -> bool {
 impl<'a> Member<'a> {
     /// A frame that it surely claims, where one is plain to see.
     fn frame(self) -> Option<&'a str> {
-        self.candidate().filter(|(_, is_certain)| *is_certain).map(|(frame, _)| frame)
-    }
-
-    /// A frame that it seems to claim, and whether that is certain.
-    fn candidate(self) -> Option<(&'a str, bool)> {
         match self {
-            Member::Text(text) => Some((text, true)),
+            Member::Text(text) => Some(text),
             Member::Other(outline) => {
-                outline.frame.as_ref().map(|(frame, is_certain)| (frame.as_str(), *is_certain))
+                outline.frame().filter(|(_, is_certain)| *is_certain).map(|(frame, _)| frame)
             }
         }
     }
@@ -325,17 +327,13 @@ impl Work<'_, '_> {
     ) -> bool {
         let Some((frame, is_certain)) = narrower.candidate() else { return true };
         // A frame that the first does not claim says nothing.
-        if !is_certain && self.claims(narrower_at, frame) != Some(true) {
+        if !is_certain && self.claims(narrower_at, frame.text) != Some(true) {
             return true;
         }
-        let may_claim = match narrower {
-            Shaped::Text(shape) => broader.may_claim(shape),
-            Shaped::Other(..) => broader.may_claim(&Shape::new(frame)),
-        };
-        may_claim
+        broader.may_claim(frame)
             && match broader {
                 Shaped::Text(_) => true,
-                Shaped::Other(..) => self.claims(broader_at, frame) != Some(false),
+                Shaped::Other(..) => self.claims(broader_at, frame.text) != Some(false),
             }
     }
 

@@ -679,7 +679,7 @@ fn degree(node: &Node) -> u32 {
             }
         }
         NodeKind::Alternation(branches) => branches.iter().map(degree).max().unwrap_or(0),
-        _ => children(node).into_iter().fold(0, |sum, child| sum.saturating_add(degree(child))),
+        _ => children(node).fold(0, |sum, child| sum.saturating_add(degree(child))),
     }
 }
 
@@ -689,7 +689,7 @@ fn is_ambiguous(node: &Node) -> bool {
         _ if mask_of(node).is_some() => false,
         NodeKind::Alternation(_) => true,
         NodeKind::Repeat(repeat, body) => repeat.max != Some(repeat.min) || is_ambiguous(body),
-        _ => children(node).into_iter().any(is_ambiguous),
+        _ => children(node).any(is_ambiguous),
     }
 }
 
@@ -705,7 +705,7 @@ fn choices(node: &Node) -> u32 {
         NodeKind::Alternation(branches) => {
             branches.iter().map(choices).max().unwrap_or(0).saturating_add(1)
         }
-        _ => children(node).into_iter().fold(0, |sum, child| sum.saturating_add(choices(child))),
+        _ => children(node).fold(0, |sum, child| sum.saturating_add(choices(child))),
     }
 }
 
@@ -1000,6 +1000,29 @@ fn tidy(words: &mut Vec<String>, keep_empty: bool) {
     });
 }
 
+/// Whether a pattern may be [suspect](is_suspect), by its text alone: most have too few repeats and choices, however they nest.
+pub fn may_be_suspect(text: &str) -> bool {
+    let (mut repeats, mut choices, mut before) = (0_u32, 0_u32, b' ');
+    for &byte in text.as_bytes() {
+        match byte {
+            // It may repeat what it follows many times over.
+            b'{' => return true,
+            b'*' | b'+' => {
+                // What it repeats is more than a character, or stands further ahead (in verbose mode).
+                if before == b')' || before.is_ascii_whitespace() {
+                    return true;
+                }
+                repeats += 1;
+                choices += 1;
+            }
+            b'?' | b'|' => choices += 1,
+            _ => {}
+        }
+        before = byte;
+    }
+    repeats > 1 || choices >= MANY_CHOICES
+}
+
 /// Whether a pattern has repeats or choices enough to be slow; cheap to tell.
 pub fn is_suspect(ast: &Ast) -> bool {
     let start = u32::from(!is_anchored(&ast.root));
@@ -1124,6 +1147,25 @@ mod tests {
 
     fn slow(text: &str) -> Option<Attack> {
         attack(&parse(text, Versions::ALL).unwrap()).0
+    }
+
+    #[test]
+    fn the_text_shows_all_that_is_suspect() {
+        let parts =
+            ["a", ".*", "(b|c)", "(?:d?|e)*", "(x|y)+", "f{3}", "[*+]", r"\*", "(?x) *", "?", "^"];
+        for first in parts {
+            for second in parts {
+                for third in parts {
+                    let text = [first, second, third].concat();
+                    let Ok(ast) = parse(&text, Versions::ALL) else { continue };
+                    assert!(may_be_suspect(&text) || !is_suspect(&ast), "{text}");
+                }
+            }
+        }
+        assert!(may_be_suspect(&"a?".repeat(12)) && may_be_suspect("(?x)(a|b) #\n*"));
+        assert!(
+            !may_be_suspect(r"m446::(?:quant|dispatch_quant)_f32") && !may_be_suspect("s.*quant")
+        );
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! A pattern with everything that is ever made of it, each at most once and only when it is asked for.
 //!
-//! Uses the parser, `rust` and `versions` of `pattern`.
+//! Uses the parser, `required`, `rust` and `versions` of `pattern`.
 
 use std::sync::OnceLock;
 
 use super::ast::Ast;
 use super::error::PatternError;
+use super::required::required;
 use super::rust::{RustError, compile_rust, plain_in_rust};
 use super::versions::Versions;
 
@@ -45,6 +46,13 @@ const IS_SPECIAL: [bool; 256] = {
     table
 };
 
+/// A pattern's tree, and what was found out about it.
+#[derive(Debug)]
+struct Parsed {
+    ast: Ast,
+    required: OnceLock<Vec<String>>,
+}
+
 /// A pattern. Cheap to make: most patterns of a register are plain text, and of those nothing has to
 /// be parsed to know that they are valid.
 #[derive(Debug)]
@@ -52,7 +60,7 @@ pub struct Pattern<'t> {
     text: &'t str,
     versions: Versions,
     is_literal: bool,
-    ast: OnceLock<Result<Box<Ast>, Box<PatternError>>>,
+    parsed: OnceLock<Result<Box<Parsed>, Box<PatternError>>>,
     rust: OnceLock<Result<Box<fancy_regex::Regex>, Box<RustError>>>,
 }
 
@@ -61,7 +69,7 @@ impl<'t> Pattern<'t> {
     pub fn new(text: &'t str, consumer: Consumer) -> Self {
         let versions = consumer.versions();
         let is_literal = text.bytes().all(|byte| !IS_SPECIAL[usize::from(byte)]);
-        Self { text, versions, is_literal, ast: OnceLock::new(), rust: OnceLock::new() }
+        Self { text, versions, is_literal, parsed: OnceLock::new(), rust: OnceLock::new() }
     }
 
     /// The decoded pattern.
@@ -79,8 +87,22 @@ impl<'t> Pattern<'t> {
     /// # Errors
     /// Why CPython refuses it.
     pub fn ast(&self) -> Result<&Ast, &PatternError> {
-        let parsed = self.ast.get_or_init(|| super::parse(self.text, self.versions).map(Box::new));
-        parsed.as_deref().map_err(|fault| &**fault)
+        self.parsed().map(|parsed| &parsed.ast)
+    }
+
+    fn parsed(&self) -> Result<&Parsed, &PatternError> {
+        let parse = || {
+            let ast = super::parse(self.text, self.versions)?;
+            Ok(Box::new(Parsed { ast, required: OnceLock::new() }))
+        };
+        self.parsed.get_or_init(parse).as_deref().map_err(|fault| &**fault)
+    }
+
+    /// Texts, none empty, of which every match contains at least one; none where that is not plain to see, and none
+    /// of a pattern that CPython refuses.
+    pub fn required(&self) -> &[String] {
+        let find = |parsed: &Parsed| required(&parsed.ast);
+        self.parsed().map_or(&[], |parsed| parsed.required.get_or_init(|| find(parsed)))
     }
 
     /// Why CPython refuses it, if it does. Parses it only where that is not plain to see.
@@ -114,7 +136,7 @@ mod tests {
     fn makes_what_is_asked_for_and_no_more() {
         let plain = Pattern::new("a::b_c d", Consumer::default());
         assert!(plain.is_literal() && plain.python_fault().is_none());
-        assert!(plain.ast.get().is_none());
+        assert!(plain.parsed.get().is_none());
         assert!(plain.ast().is_ok() && plain.rust().is_ok());
         let simple = Pattern::new("a::b|c", Consumer::Rust);
         assert!(simple.rust_fault().is_none() && simple.rust.get().is_none());

@@ -3,6 +3,7 @@
 //! Uses `span` and the `ast` of `pattern`.
 
 use super::ast::{Ast, ClassItem, ClassItemKind, Flags, Node, NodeKind};
+use crate::span::Span;
 
 /// A part of `ast` as a pattern of its own. Flags are in the leaves, so they stay; groups keep their numbers.
 pub fn part(ast: &Ast, root: Node) -> Ast {
@@ -61,44 +62,86 @@ pub fn surely_satisfiable(node: &Node) -> bool {
 /// The text that `node` matches, if it is nothing but characters that stand for themselves alone, escapes and sets
 /// of one character decoded: `exec\.begin` and `exec[.]begin` are `exec.begin`.
 pub fn plain_text(node: &Node) -> Option<String> {
-    let mut text = String::new();
-    push_plain(node, &mut text).then_some(text)
+    plain_text_without(node, &[])
 }
 
-fn push_plain(node: &Node, text: &mut String) -> bool {
+/// [`plain_text`] of `node` without the branches at these places, where that leaves one of each alternation.
+pub fn plain_text_without(node: &Node, gone: &[Span]) -> Option<String> {
+    // Most patterns that are not plain show it before anything is written.
+    if !is_plain(node, gone) {
+        return None;
+    }
+    let mut text = String::with_capacity(node.span.range().len());
+    push_plain(node, gone, &mut text);
+    Some(text)
+}
+
+/// The character that a leaf stands for, if it stands for that alone.
+fn plain_char(node: &Node) -> Option<char> {
     match &node.kind {
-        NodeKind::Empty => true,
-        NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => {
-            text.push(*c);
-            true
-        }
+        NodeKind::Literal(c, flags) if !flags.has(Flags::IGNORE_CASE) => Some(*c),
         NodeKind::Class(class, flags) if !class.negated && !flags.has(Flags::IGNORE_CASE) => {
             match class.items.as_slice() {
-                [ClassItem { kind: ClassItemKind::Single(c), .. }] => {
-                    text.push(*c);
-                    true
-                }
-                _ => false,
+                [ClassItem { kind: ClassItemKind::Single(c), .. }] => Some(*c),
+                _ => None,
             }
         }
-        NodeKind::Group(body) => push_plain(body, text),
-        NodeKind::Concat(parts) => parts.iter().all(|part| push_plain(part, text)),
-        _ => false,
+        _ => None,
+    }
+}
+
+/// The one branch that stays.
+fn only_branch<'n>(branches: &'n [Node], gone: &[Span]) -> Option<&'n Node> {
+    let mut staying = branches.iter().filter(|branch| !gone.contains(&branch.span));
+    staying.next().filter(|_| staying.next().is_none())
+}
+
+fn is_plain(node: &Node, gone: &[Span]) -> bool {
+    match &node.kind {
+        NodeKind::Empty => true,
+        NodeKind::Group(body) => is_plain(body, gone),
+        NodeKind::Concat(parts) => parts.iter().all(|part| is_plain(part, gone)),
+        NodeKind::Alternation(branches) => {
+            only_branch(branches, gone).is_some_and(|branch| is_plain(branch, gone))
+        }
+        _ => plain_char(node).is_some(),
+    }
+}
+
+/// Writes what is plain.
+fn push_plain(node: &Node, gone: &[Span], text: &mut String) {
+    match &node.kind {
+        NodeKind::Literal(c, _) => text.push(*c),
+        NodeKind::Group(body) => push_plain(body, gone, text),
+        NodeKind::Concat(parts) => {
+            for part in parts {
+                match &part.kind {
+                    // Most parts are this.
+                    NodeKind::Literal(c, _) => text.push(*c),
+                    _ => push_plain(part, gone, text),
+                }
+            }
+        }
+        NodeKind::Alternation(branches) => {
+            only_branch(branches, gone).into_iter().for_each(|it| push_plain(it, gone, text));
+        }
+        _ => text.extend(plain_char(node)),
     }
 }
 
 /// The parts that `node` is made of, in order.
-pub fn children(node: &Node) -> Vec<&Node> {
-    match &node.kind {
+pub fn children(node: &Node) -> impl Iterator<Item = &Node> {
+    let (first, parts, last): (Option<&Node>, &[Node], Option<&Node>) = match &node.kind {
         NodeKind::Look(_, body)
         | NodeKind::Capture(_, body)
         | NodeKind::Group(body)
         | NodeKind::Atomic(body)
-        | NodeKind::Repeat(_, body) => vec![body],
-        NodeKind::Concat(parts) | NodeKind::Alternation(parts) => parts.iter().collect(),
-        NodeKind::Conditional(_, yes, no) => std::iter::once(&**yes).chain(no.as_deref()).collect(),
-        _ => Vec::new(),
-    }
+        | NodeKind::Repeat(_, body) => (Some(body), &[], None),
+        NodeKind::Concat(parts) | NodeKind::Alternation(parts) => (None, parts, None),
+        NodeKind::Conditional(_, yes, no) => (Some(yes), &[], no.as_deref()),
+        _ => (None, &[], None),
+    };
+    first.into_iter().chain(parts).chain(last)
 }
 
 #[cfg(test)]
@@ -150,6 +193,18 @@ mod tests {
         ] {
             let ast = parse(pattern, Versions::ALL).unwrap();
             assert_eq!(plain_text(&ast.root).as_deref(), text, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn plain_texts_without_branches() {
+        let ast = parse("a(?:b|c|d)e(?:|f)", Versions::ALL).unwrap();
+        let at = |range: std::ops::Range<usize>| Span::new(range.start, range.end);
+        let without = |gone: &[Span]| plain_text_without(&ast.root, gone);
+        let (b, c, empty) = (at(4..5), at(6..7), at(14..14));
+        assert_eq!(without(&[b, c, empty]).as_deref(), Some("adef"));
+        for gone in [&[][..], &[b, c], &[b, empty], &[b, c, at(8..9), empty]] {
+            assert_eq!(without(gone), None, "{gone:?}");
         }
     }
 }

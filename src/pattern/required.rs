@@ -25,7 +25,8 @@ pub fn required(ast: &Ast) -> Vec<String> {
 /// A text that the pattern matches, if looking at it once gives one, and whether that is certain:
 /// where it is not, a matcher has to confirm it.
 pub fn member(ast: &Ast) -> Option<(String, bool)> {
-    let mut writer = Writer { text: String::new(), certain: true };
+    let text = String::with_capacity(ast.root.span.range().len().min(MAX_BYTES));
+    let mut writer = Writer { text, certain: true };
     writer.write(&ast.root)?;
     Some((writer.text, writer.certain))
 }
@@ -96,7 +97,7 @@ fn need(node: &Node) -> Need {
 }
 
 fn concat(parts: &[Node]) -> Need {
-    let (mut run, mut best, mut is_plain) = (String::new(), Vec::new(), true);
+    let (mut run, mut best, mut is_plain) = (String::with_capacity(parts.len()), Vec::new(), true);
     let mut offer = |texts: Vec<String>| {
         if weight(&texts) > weight(&best) {
             best = texts;

@@ -82,7 +82,7 @@ fn follow(node: &Node, depth: usize) -> Option<Vec<Way>> {
             _ => one(GAP),
         },
         NodeKind::Concat(parts) => {
-            let mut all = vec![Way::default()];
+            let mut all = vec![Way(String::with_capacity(parts.len()))];
             for part in parts {
                 // Most parts are this, and nothing is to be made for them.
                 if let NodeKind::Literal(c, _) = &part.kind

@@ -121,7 +121,7 @@ fn difference(pattern: &Pattern<'_>, constructs: &[Construct]) -> Option<(String
 
 fn is_undecidable(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Backreference(..) | NodeKind::Conditional(..))
-        || children(node).into_iter().any(is_undecidable)
+        || children(node).any(is_undecidable)
 }
 
 /// The texts that a pattern spells out, and a character of each set, of printable ASCII.

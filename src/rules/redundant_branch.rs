@@ -12,7 +12,9 @@ use crate::overlap::{
 };
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
-use crate::pattern::measure::{children, min_width, part, plain_text, surely_satisfiable};
+use crate::pattern::measure::{
+    children, min_width, part, plain_text, plain_text_without, surely_satisfiable,
+};
 use crate::pattern::required::member;
 use crate::register::PatternId;
 use crate::span::Span;
@@ -242,18 +244,18 @@ impl Context<'_, '_> {
         self.tried += 1;
         let mut gone = self.reduced.clone();
         gone.push(branch.span);
-        let reduced = part(self.ast, without(&self.ast.root, &gone));
-        // Most branches are needed, and a frame that takes this one shows it.
         let others: Vec<Span> =
             branches.iter().filter(|other| !std::ptr::eq(*other, branch)).map(|b| b.span).collect();
-        let only = part(self.ast, without(&self.ast.root, &others));
         let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
-        if let (Some(own), Some(rest)) = (plain_text(&only.root), plain_text(&reduced.root))
-            && is_frame(&own)
-            && !own.contains(&rest)
+        // Most branches are needed, and a frame that takes this one shows it.
+        let root = &self.ast.root;
+        if let Some(own) = plain_text_without(root, &others).filter(|own| is_frame(own))
+            && plain_text_without(root, &gone).is_some_and(|rest| !own.contains(&rest))
         {
             return false;
         }
+        let reduced = part(self.ast, without(root, &gone));
+        let only = part(self.ast, without(root, &others));
         let matcher = Matcher::new(&reduced);
         let is_missed = |frame: &str| matcher.search(frame) == Outcome::None;
         if member(&only)

@@ -51,32 +51,38 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
 
 /// The names of which none is like an earlier one.
 fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
-    let mut distinct: Vec<&str> = Vec::new();
+    let mut distinct: Vec<(&str, String)> = Vec::new();
     for name in names {
-        if !name.is_empty() && !distinct.iter().any(|other| alike(other, name)) {
-            distinct.push(name);
+        if name.is_empty() || distinct.iter().any(|(other, _)| *other == name) {
+            continue;
+        }
+        let simple = simplified(name);
+        if !distinct.iter().any(|(_, other)| alike(other, &simple)) {
+            distinct.push((name, simple));
         }
     }
-    distinct
+    distinct.into_iter().map(|(name, _)| name).collect()
+}
+
+/// A name without capitals, each number in it a `0`.
+fn simplified(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '0'..='9' if out.ends_with('0') => {}
+            '0'..='9' => out.push('0'),
+            _ if c.is_ascii() => out.push(c.to_ascii_lowercase()),
+            _ => out.extend(c.to_lowercase()),
+        }
+    }
+    out
 }
 
 /// Whether two names are of one function: equal, the one continues the other, or they differ in digits only
-/// (`norm_f16`, `norm_f32`). Capitals do not tell functions apart.
+/// (`norm_f16`, `norm_f32`). Capitals do not tell functions apart. Both are [`simplified`].
 fn alike(a: &str, b: &str) -> bool {
-    let plain = |name: &str| -> String {
-        let mut out = String::new();
-        for c in name.chars() {
-            match c {
-                '0'..='9' if out.ends_with('0') => {}
-                '0'..='9' => out.push('0'),
-                _ => out.extend(c.to_lowercase()),
-            }
-        }
-        out
-    };
-    let (a, b) = (plain(a), plain(b));
-    let (short, long) = if a.len() < b.len() { (&a, &b) } else { (&b, &a) };
-    long.starts_with(short.as_str()) || long.ends_with(short.as_str())
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    long.starts_with(short) || long.ends_with(short)
 }
 
 /// The outermost first alternation.

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, label};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::Consumer;
-use crate::pattern::backtrack::{Attack, FRAME_CHARS, attack, is_suspect};
+use crate::pattern::backtrack::{Attack, FRAME_CHARS, attack, is_suspect, may_be_suspect};
 use crate::register::PatternId;
 use crate::workspace::Workspace;
 
@@ -33,8 +33,10 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     }
     let patterns = workspace.patterns;
     let tree = |id: PatternId| patterns.get(id).ast().ok();
-    let suspects: Vec<PatternId> =
-        patterns.unusual().iter().copied().filter(|&id| tree(id).is_some_and(is_suspect)).collect();
+    let is_suspect = |id: &PatternId| {
+        may_be_suspect(patterns.get(*id).text()) && tree(*id).is_some_and(is_suspect)
+    };
+    let suspects: Vec<PatternId> = patterns.unusual().iter().copied().filter(is_suspect).collect();
     let (found, left) = attack_all(&suspects, MAX_COST, |id| tree(id).map_or((None, 0), attack));
     each_pattern(workspace, findings, |id, _| found.get(&id), |to, at, it| report(to, at, it));
     if let Some(&first) = left.first() {

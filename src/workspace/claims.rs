@@ -1,18 +1,15 @@
 //! Which of many patterns may claim a frame, without trying each of them.
 //!
 //! Uses `pattern` and `overlap`. A frame that a pattern claims contains one of the pattern's required texts
-//! ([`required`]), so each such text is filed under eight bytes of it, its first or its last, whichever
+//! ([`Pattern::required`](crate::pattern::Pattern::required)), so each such text is filed under eight bytes of it, its first or its last, whichever
 //! are the rarer among all; a frame is looked up at each of its places. (An Aho–Corasick automaton
 //! answers faster, but building one over the patterns of a thousand registers takes ten times as long
 //! as everything else that is done with them.)
-
-use std::borrow::Cow;
 
 use ahash::AHashMap;
 
 use super::Patterns;
 use crate::overlap::{GRAM, Gram, Grams, gram};
-use crate::pattern::required::required;
 use crate::register::PatternId;
 
 /// So many texts are looked for one by one: that is done before they are filed.
@@ -22,7 +19,7 @@ const FEW: usize = 48;
 #[derive(Debug, Default)]
 pub struct Claims<'d> {
     /// The required texts, each with the pattern that requires it.
-    texts: Vec<(Cow<'d, str>, PatternId)>,
+    texts: Vec<(&'d str, PatternId)>,
     /// A part of a text, the text, and where in it the part begins; sorted.
     grams: Vec<(Gram, u32, u32)>,
     /// The parts, to tell at once that there is none.
@@ -35,25 +32,20 @@ pub struct Claims<'d> {
 
 impl<'d> Claims<'d> {
     /// Files the patterns of those numbers; those that CPython refuses are left out.
-    pub fn new(patterns: &Patterns<'d>, ids: impl IntoIterator<Item = PatternId>) -> Self {
+    pub fn new(patterns: &'d Patterns<'d>, ids: impl IntoIterator<Item = PatternId>) -> Self {
         let mut claims = Self::default();
         let ids = ids.into_iter();
         claims.texts.reserve(ids.size_hint().0);
         for id in ids {
             let pattern = patterns.get(id);
-            let texts = match pattern.is_literal() {
-                true if pattern.text().is_empty() => Vec::new(),
-                true => vec![Cow::Borrowed(pattern.text())],
-                false => match patterns.tree(id) {
-                    Some(ast) => required(ast).into_iter().map(Cow::Owned).collect(),
-                    None if pattern.ast().is_err() => continue,
-                    None => Vec::new(),
-                },
-            };
-            if texts.is_empty() {
+            if pattern.python_fault().is_some() {
+                continue;
+            }
+            let before = claims.texts.len();
+            claims.texts.extend(patterns.required(id).map(|text| (text, id)));
+            if claims.texts.len() == before {
                 claims.always.push(id);
             }
-            claims.texts.extend(texts.into_iter().map(|text| (text, id)));
         }
         if claims.texts.len() <= FEW {
             return claims;
@@ -91,7 +83,7 @@ impl<'d> Claims<'d> {
     pub fn candidates(&self, frame: &str) -> Vec<PatternId> {
         let mut found = self.always.clone();
         if self.texts.len() <= FEW {
-            let held = self.texts.iter().filter(|(text, _)| frame.contains(text.as_ref()));
+            let held = self.texts.iter().filter(|(text, _)| frame.contains(text));
             found.extend(held.map(|(_, pattern)| *pattern));
         }
         let frame = frame.as_bytes();

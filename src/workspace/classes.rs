@@ -12,15 +12,12 @@
 //!    that only one claims, and that frame splits the whole group. Each question merges or splits, so
 //!    there are no more of them than twice the patterns of the group.
 
-use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use ahash::AHashMap;
 
 use super::{Claims, Workspace};
-use crate::overlap::{Answer, Sample};
-use crate::pattern::measure::plain_text;
-use crate::pattern::required::{member, required};
+use crate::overlap::{Answer, Member, Sample};
 use crate::register::PatternId;
 
 /// How many pairs are looked at, before the engine is asked, until the rest is left out.
@@ -66,20 +63,20 @@ impl Classes {
         let mut plain = Plain::default();
         plain.by_text.reserve(literal.len());
         for id in literal {
-            plain.by_text.insert(Cow::Borrowed(workspace.patterns.get(id).text()), id);
+            plain.by_text.insert(workspace.patterns.get(id).text(), id);
         }
         let mut patterns = Vec::new();
         let mut left_out = None;
         for id in other {
-            let Some(ast) = workspace.patterns.tree(id) else { continue };
-            match plain_text(&ast.root) {
-                Some(text) => {
-                    let same = *plain.by_text.entry(text.into()).or_insert(id);
+            match workspace.member(id) {
+                Some(Member::Text(text)) => {
+                    let same = *plain.by_text.entry(text).or_insert(id);
                     if same != id {
                         joined.join(same, id);
                     }
                 }
-                None => patterns.push(id),
+                Some(Member::Other(_)) => patterns.push(id),
+                None => {}
             }
         }
         if !patterns.is_empty() {
@@ -93,7 +90,7 @@ impl Classes {
 /// The patterns that are nothing but text, by that text.
 #[derive(Debug, Default)]
 struct Plain<'w> {
-    by_text: AHashMap<Cow<'w, str>, PatternId>,
+    by_text: AHashMap<&'w str, PatternId>,
     /// An index of them, for patterns that would have to be looked up in too many ways.
     index: OnceCell<Claims<'w>>,
 }
@@ -106,14 +103,20 @@ impl<'w> Plain<'w> {
     ///
     /// Such a text claims `frame` too, so it stands in it; and `id` claims the text, so one of the texts that `id` requires
     /// stands in that.
-    fn candidates(&self, workspace: &Workspace<'w>, id: PatternId, frame: &str) -> Vec<PatternId> {
-        let texts = workspace.patterns.tree(id).map(required).unwrap_or_default();
+    fn candidates(
+        &self,
+        workspace: &'w Workspace<'_>,
+        id: PatternId,
+        frame: &str,
+    ) -> Vec<PatternId> {
         let mut spans: Vec<(usize, usize)> = Vec::new();
-        for text in &texts {
+        let mut is_known = false;
+        for text in workspace.patterns.required(id) {
+            is_known = true;
             let mut from = 0;
             while let Some((start, end)) = frame
                 .get(from..)
-                .and_then(|rest| rest.find(text.as_str()))
+                .and_then(|rest| rest.find(text))
                 .map(|at| (from + at, from + at + text.len()))
             {
                 spans.push((start, end));
@@ -124,7 +127,7 @@ impl<'w> Plain<'w> {
         let ways =
             |&(start, end): &(usize, usize)| (start + 1).saturating_mul(frame.len() - end + 1);
         let ways = spans.iter().map(ways).fold(0, usize::saturating_add);
-        if texts.is_empty() || ways > Self::MOST {
+        if !is_known || ways > Self::MOST {
             let ids = || self.by_text.values().copied();
             let index = self.index.get_or_init(|| Claims::new(workspace.patterns, ids()));
             return index.candidates(frame);
@@ -144,20 +147,23 @@ impl<'w> Plain<'w> {
 }
 
 /// A frame that a pattern claims.
-pub(super) fn frame_of(workspace: &Workspace<'_>, id: PatternId) -> Option<String> {
+pub(super) fn frame_of<'w>(workspace: &'w Workspace<'_>, id: PatternId) -> Option<&'w str> {
     let pattern = workspace.patterns.get(id);
     if pattern.is_literal() {
-        return Some(pattern.text().to_owned());
+        return Some(pattern.text());
     }
-    let is_frame = |text: &str| !text.is_empty() && !text.contains(char::is_control);
-    if let Some((text, certain)) = member(workspace.patterns.tree(id)?)
-        && is_frame(&text)
-        && (certain || workspace.claims(id, &text) == Some(true))
-    {
-        return Some(text);
+    match workspace.member(id)? {
+        Member::Text(text) => return Some(text),
+        Member::Other(outline) => {
+            if let Some((text, is_certain)) = outline.frame()
+                && (is_certain || workspace.claims(id, text) == Some(true))
+            {
+                return Some(text);
+            }
+        }
     }
     match workspace.compiled(id)?.sample() {
-        Sample::Frame(text) => Some(text.clone()),
+        Sample::Frame(text) => Some(text),
         Sample::None | Sample::Undecided(_) => None,
     }
 }
@@ -165,21 +171,21 @@ pub(super) fn frame_of(workspace: &Workspace<'_>, id: PatternId) -> Option<Strin
 /// Joins those of `patterns`, which `claims` has, that are equal to each other or to one that is `plain`. Gives
 /// the first that was left out.
 fn group<'w>(
-    workspace: &Workspace<'w>,
+    workspace: &'w Workspace<'_>,
     claims: &Claims<'_>,
     plain: &Plain<'w>,
     patterns: &[PatternId],
     joined: &mut Joined,
 ) -> Option<PatternId> {
-    let mut frames: AHashMap<PatternId, Option<String>> = AHashMap::new();
+    let mut frames: AHashMap<PatternId, Option<&str>> = AHashMap::new();
     let mut alike = Joined::default();
     let mut looks = 0;
     let mut left_out = None;
     for &id in patterns {
-        let own = frames.entry(id).or_insert_with(|| frame_of(workspace, id)).clone();
+        let own = *frames.entry(id).or_insert_with(|| frame_of(workspace, id));
         let Some(own) = own else { continue };
-        let mut candidates = claims.candidates(&own);
-        candidates.extend(plain.candidates(workspace, id, &own));
+        let mut candidates = claims.candidates(own);
+        candidates.extend(plain.candidates(workspace, id, own));
         candidates.sort_unstable();
         looks += candidates.len();
         if looks > MAX_LOOKS {
@@ -190,10 +196,10 @@ fn group<'w>(
             if other == id || alike.root(other) == alike.root(id) {
                 continue;
             }
-            let theirs = frames.entry(other).or_insert_with(|| frame_of(workspace, other));
+            let theirs = *frames.entry(other).or_insert_with(|| frame_of(workspace, other));
             // Both, as far as it is known.
-            if workspace.claims(other, &own) != Some(false)
-                && theirs.as_ref().is_some_and(|it| workspace.claims(id, it) != Some(false))
+            if workspace.claims(other, own) != Some(false)
+                && theirs.is_some_and(|it| workspace.claims(id, it) != Some(false))
             {
                 alike.join(other, id);
             }
@@ -296,7 +302,7 @@ mod tests {
         let mut plain = Plain::default();
         for number in 0..5 {
             let id = PatternId(number);
-            plain.by_text.insert(patterns.get(id).text().into(), id);
+            plain.by_text.insert(patterns.get(id).text(), id);
         }
         let found = |id: u32, frame: &str| -> Vec<&str> {
             let found = plain.candidates(&workspace, PatternId(id), frame);

@@ -8,7 +8,6 @@ use ahash::{AHashMap, AHashSet};
 
 use super::{Claims, Place, Workspace};
 use crate::overlap::Answer;
-use crate::pattern::required::required;
 use crate::register::{Link, PatternId};
 
 /// How many undeclared counterparts of one hypothesis are kept, among those before it.
@@ -210,19 +209,16 @@ impl<'d> Families<'d> {
     ) -> Claim {
         let Some(frame) = super::classes::frame_of(workspace, id) else { return Claim::Unknown };
         // Of one family is asked by links that say "none there": most families are small.
-        let (of_one, of_all) = match scope {
-            Scope::Family(family) => (Some(self.get(family).own(workspace)), None),
-            Scope::AllBut(_) => (None, Some(self.owners.get_or_init(|| self.index(workspace)))),
-        };
-        let claims = of_one.map(|it| &it.claims).or(of_all.map(|it| &it.claims));
-        let find = |other| match (of_one, of_all) {
-            (Some(family), _) => family.find(other, own),
-            (None, Some(all)) => all.find(other, own, scope).map(|owner| owner.place),
-            (None, None) => None,
+        let candidates: Vec<(PatternId, Place)> = match scope {
+            Scope::Family(family) => self.get(family).candidates(workspace, frame, own),
+            Scope::AllBut(_) => {
+                let all = self.owners.get_or_init(|| self.index(workspace));
+                let candidates = all.claims.candidates(frame).into_iter();
+                candidates.filter_map(|id| Some((id, all.find(id, own, scope)?.place))).collect()
+            }
         };
         let mut is_known = true;
-        for other in claims.map(|claims| claims.candidates(&frame)).unwrap_or_default() {
-            let Some(place) = find(other) else { continue };
+        for (other, place) in candidates {
             match workspace.is_within(id, other) {
                 Some(true) => return Claim::All(place, other),
                 Some(false) => {}
@@ -294,24 +290,63 @@ impl<'d> Families<'d> {
 }
 
 impl<'d> Family<'d> {
-    fn own(&self, workspace: &Workspace<'d>) -> &Own<'d> {
-        self.owners.get_or_init(|| {
-            let mut slots: Vec<(PatternId, bool, Place)> = Vec::new();
-            for &entry in &self.entries {
-                let Some(of) = workspace.entries.get(entry) else { continue };
-                for (number, hypothesis) in of.register.hypotheses.iter().enumerate() {
-                    let place = Place { entry, hypothesis: number };
-                    for (at, slot) in hypothesis.slots().enumerate() {
-                        let is_canonical = at == 0 && hypothesis.canonical.is_some();
+    /// The patterns that may claim `frame`, among them all that do, by number, and where each stands first, as a
+    /// canonical one if it is one at all; not what stands first at `own`.
+    fn candidates(
+        &self,
+        workspace: &Workspace<'d>,
+        frame: &str,
+        own: Place,
+    ) -> Vec<(PatternId, Place)> {
+        // Asked once or twice, a small family is looked through more quickly than filed.
+        if let [entry] = self.entries.as_slice()
+            && let Some(of) = workspace.entries.get(*entry)
+            && of.register.hypotheses.len() <= FEW
+        {
+            let may_claim = |id: PatternId| {
+                let pattern = workspace.patterns.get(id);
+                if pattern.is_literal() {
+                    return frame.contains(pattern.text());
+                }
+                let mut texts = workspace.patterns.required(id).peekable();
+                pattern.python_fault().is_none()
+                    && (texts.peek().is_none() || texts.any(|text| frame.contains(text)))
+            };
+            let found = self.first_places(workspace, may_claim).into_iter();
+            return found.filter(|(_, place)| *place != own).collect();
+        }
+        let all = self.owners.get_or_init(|| {
+            let places = self.first_places(workspace, |_| true);
+            let claims = Claims::new(workspace.patterns, places.iter().map(|(id, _)| *id));
+            Own { claims, places }
+        });
+        let candidates = all.claims.candidates(frame).into_iter();
+        candidates.filter_map(|id| Some((id, all.find(id, own)?))).collect()
+    }
+
+    /// Those of its patterns for which that `holds`, by number, and where each stands first, as a canonical one if it is
+    /// one at all.
+    fn first_places(
+        &self,
+        workspace: &Workspace<'d>,
+        holds: impl Fn(PatternId) -> bool,
+    ) -> Vec<(PatternId, Place)> {
+        let mut slots: Vec<(PatternId, bool, Place)> = Vec::new();
+        for &entry in &self.entries {
+            let Some(of) = workspace.entries.get(entry) else { continue };
+            for (number, hypothesis) in of.register.hypotheses.iter().enumerate() {
+                let place = Place { entry, hypothesis: number };
+                for (at, slot) in hypothesis.slots().enumerate() {
+                    let is_canonical = at == 0 && hypothesis.canonical.is_some();
+                    if holds(slot.pattern) {
                         slots.push((slot.pattern, !is_canonical, place));
                     }
                 }
             }
-            slots.sort_unstable();
-            slots.dedup_by_key(|slot| slot.0);
-            let claims = Claims::new(workspace.patterns, slots.iter().map(|slot| slot.0));
-            Own { claims, places: slots.into_iter().map(|(id, _, place)| (id, place)).collect() }
-        })
+        }
+        slots.sort_unstable();
+        slots.dedup_by_key(|slot| slot.0);
+        slots.into_iter().map(|(id, _, place)| (id, place)).collect()
     }
 }
 
@@ -344,7 +379,7 @@ impl Lines {
                 && let Some(frame) = super::classes::frame_of(workspace, id)
             {
                 lines.starts.push((lines.frames.len(), id));
-                lines.frames.push_str(&frame);
+                lines.frames.push_str(frame);
                 lines.frames.push('\n');
             }
         }
@@ -354,20 +389,16 @@ impl Lines {
     /// The canonical patterns of which the frame has a text that `id` requires: all of them, where it
     /// requires none that is known.
     fn with_text_of(&self, workspace: &Workspace<'_>, id: PatternId) -> Vec<PatternId> {
-        let pattern = workspace.patterns.get(id);
-        let texts = if pattern.is_literal() {
-            vec![pattern.text().to_owned()]
-        } else {
-            workspace.patterns.tree(id).map(required).unwrap_or_default()
-        };
         let mut found = Vec::new();
-        for text in texts.iter().filter(|text| !text.is_empty()) {
+        let mut is_known = false;
+        for text in workspace.patterns.required(id) {
+            is_known = true;
             for hit in memchr::memmem::find_iter(self.frames.as_bytes(), text.as_bytes()) {
                 let line = self.starts.partition_point(|&(start, _)| start <= hit);
                 found.extend(line.checked_sub(1).and_then(|line| self.starts.get(line)));
             }
         }
-        if texts.iter().all(String::is_empty) {
+        if !is_known {
             found.extend(&self.starts);
         }
         found.dedup();
@@ -431,26 +462,27 @@ impl Pairs {
         };
         // Who says something of whom; and who says of a family what cannot be right, which is
         // reported as that.
-        let mut linked: AHashSet<(Place, Place)> = AHashSet::new();
-        let mut settled: AHashSet<(Place, usize)> = AHashSet::new();
+        let mut linked: Vec<(Place, Place)> = Vec::new();
+        let mut settled: Vec<(Place, usize)> = Vec::new();
         for (place, hypothesis) in workspace.hypotheses() {
             for link in &hypothesis.links {
                 let Some(family) = families.find(link.family.value()) else { continue };
                 if link.is_null {
-                    settled.insert((place, family));
+                    settled.push((place, family));
                 }
                 for id in &link.ids {
                     match families.get(family).find(workspace, id.value()) {
                         Some(other) if class(other).is_some() && class(other) == class(place) => {
-                            linked.insert((place.max(other), place.min(other)));
+                            linked.push((place.max(other), place.min(other)));
                         }
-                        _ => {
-                            settled.insert((place, family));
-                        }
+                        _ => settled.push((place, family)),
                     }
                 }
             }
         }
+        linked.sort_unstable();
+        linked.dedup();
+        settled.sort_unstable();
         let across = |a: Place, b: Place| families.of(a) != families.of(b);
         pairs.list.extend(
             linked.iter().filter(|&&(a, b)| across(a, b)).map(|&(later, earlier)| Pair {
@@ -482,14 +514,15 @@ impl Pairs {
         pairs
     }
 
-    /// Adds the pairs of a group of equal patterns that no link declares.
+    /// Adds the pairs of a group of equal patterns that no link declares. `linked` and `settled` are sorted.
     fn undeclared(
         &mut self,
         families: &Families<'_>,
         group: &[Place],
-        linked: &AHashSet<(Place, Place)>,
-        settled: &AHashSet<(Place, usize)>,
+        linked: &[(Place, Place)],
+        settled: &[(Place, usize)],
     ) {
+        let is_settled = |place, family| settled.binary_search(&(place, family)).is_ok();
         // By family, each in order.
         let mut before: Vec<(usize, Vec<Place>)> = Vec::new();
         let mut positions: AHashMap<usize, usize> = AHashMap::new();
@@ -497,11 +530,11 @@ impl Pairs {
             let Some(own) = families.of(later) else { continue };
             let (mut found, mut looked_at) = (0, 0);
             'families: for (family, earlier) in &before {
-                if *family == own || settled.contains(&(later, *family)) {
+                if *family == own || is_settled(later, *family) {
                     continue;
                 }
                 for &earlier in earlier {
-                    if linked.contains(&(later, earlier)) {
+                    if linked.binary_search(&(later, earlier)).is_ok() {
                         continue;
                     }
                     if found == MOST_PARTNERS || looked_at == MOST_LOOKED_AT {
@@ -509,7 +542,7 @@ impl Pairs {
                         break 'families;
                     }
                     looked_at += 1;
-                    if !settled.contains(&(earlier, own)) {
+                    if !is_settled(earlier, own) {
                         found += 1;
                         self.list.push(Pair { later, earlier, is_declared: false });
                     }
