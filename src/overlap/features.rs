@@ -80,7 +80,9 @@ fn push(branch: &mut Branch, run: &str) {
 /// Adds a run to each branch, and empties it.
 fn flush(branches: &mut [Branch], run: &mut String) {
     if !run.is_empty() {
-        branches.iter_mut().for_each(|branch| push(branch, run));
+        for branch in branches {
+            push(branch, run);
+        }
         run.clear();
     }
 }

@@ -123,7 +123,9 @@ fn push_plain(node: &Node, gone: &[Span], text: &mut String) {
             }
         }
         NodeKind::Alternation(branches) => {
-            only_branch(branches, gone).into_iter().for_each(|it| push_plain(it, gone, text));
+            if let Some(branch) = only_branch(branches, gone) {
+                push_plain(branch, gone, text);
+            }
         }
         _ => text.extend(plain_char(node)),
     }
