@@ -25,7 +25,7 @@ pub(crate) fn split(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 /// Goes over the lines that are not empty and no comment, trimmed.
-fn lines(
+pub(super) fn lines(
     input: impl Read,
     mut each: impl FnMut(u64, &[u8]) -> Result<(), EvidenceError>,
 ) -> Result<(), EvidenceError> {
@@ -91,6 +91,14 @@ pub(super) fn read_names(input: impl Read) -> Result<Reading, EvidenceError> {
     lines(input, |number, line| {
         if line.starts_with(b"<<<<<<< ") {
             let what = "a conflict of git".to_owned();
+            let at = Place::Line(number);
+            return Err(EvidenceError::Broken { format: Format::Names, what, at });
+        }
+        let is_first_word = |end| line.get(..end).is_some_and(super::nm::is_address);
+        if frames.is_empty() && memchr::memchr2(b' ', b'\t', line).is_some_and(is_first_word) {
+            let what = "an address before a name; what can be read is names alone, `nm`'s output, and the \
+                        binary itself, which is best:"
+                .to_owned();
             let at = Place::Line(number);
             return Err(EvidenceError::Broken { format: Format::Names, what, at });
         }
