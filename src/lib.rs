@@ -57,7 +57,6 @@ use cli::{Command, Options, SchemaName};
 use console::{complain, written};
 use error::Error;
 use exit::ExitStatus;
-use output::Format;
 
 /// Runs the command line `arguments`, the program's name first, on the process's own streams.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {

@@ -95,7 +95,7 @@ impl Format {
                 return Some(if is_ours { Self::Snapshot } else { Self::Firefox });
             }
         }
-        if super::nm::is_printed_by_nm(text) {
+        if super::nm::is_printed_by_nm(head) {
             return Some(Self::Nm);
         }
         let mut lines = text.split(|&b| b == b'\n');

@@ -56,7 +56,7 @@ impl<'l> Line<'l> {
         let (second, after) = word(rest)?;
         let (kind, name) = if is_address(second) { word(after)? } else { (second, after) };
         let [kind] = kind else { return None };
-        (is_kind(*kind) && !name.is_empty()).then_some(Self::Defined(*kind, name))
+        (is_kind(*kind) && is_name(name)).then_some(Self::Defined(*kind, name))
     }
 
     /// `name T 1139 26` or `name U`. One number is an address only where it is written in full: else it may be
@@ -79,7 +79,7 @@ impl<'l> Line<'l> {
             },
             _ => return None,
         };
-        (is_kind(kind) && !rest.is_empty()).then_some(Self::Defined(kind, rest))
+        (is_kind(kind) && is_name(rest)).then_some(Self::Defined(kind, rest))
     }
 
     /// The usual line behind the name of a file and a colon.
@@ -109,8 +109,14 @@ pub(super) fn is_address(word: &[u8]) -> bool {
     matches!(word.len(), 8 | 16) && (word.iter().all(is_digit) || word.iter().all(|b| *b == b'-'))
 }
 
+/// Whether `nm` has a kind of this letter.
 fn is_kind(kind: u8) -> bool {
-    kind.is_ascii_alphabetic() || kind == b'?' || kind == b'-'
+    b"AaBbCcDdGgIiNnPpRrSsTtUuVvWw?-".contains(&kind)
+}
+
+/// Whether this can be a name: tables of other tools have tabs and more columns.
+fn is_name(name: &[u8]) -> bool {
+    !name.is_empty() && !name.contains(&b'\t')
 }
 
 fn is_undefined(kind: u8) -> bool {
@@ -226,6 +232,8 @@ mod tests {
             ("deadbeef", None),
             ("0000000000001139 main", None),
             ("0000000000001139 (__TEXT,__text) external _main", None),
+            ("0000000000001139 g     F .text\t000000000000001a main", None),
+            ("0000000000001139 l     O .bss\t0000000000000001 x", None),
             ("", None),
         ] {
             assert_eq!(Line::of(line.as_bytes()), wanted, "{line}");
@@ -238,8 +246,10 @@ mod tests {
         assert!(!is_printed_by_nm(b"0000000000001139 T main\nmain\n"));
         assert!(!is_printed_by_nm(b"U printf\n"));
         assert!(!is_printed_by_nm(b""));
-        let mut long = b"0000000000001139 T a_long_name\n".repeat(3_000);
+        let mut long = b"\nlib.o:\n".to_vec();
+        long.extend(b"0000000000001139 T a_long_name\n".repeat(3_000));
         long.truncate(super::super::format::HEAD);
         assert!(!long.ends_with(b"\n") && is_printed_by_nm(&long));
+        assert_eq!(Format::of(&long), Some(Format::Nm));
     }
 }
