@@ -96,11 +96,8 @@ pub(super) fn read_names(input: impl Read) -> Result<Reading, EvidenceError> {
         }
         let is_first_word = |end| line.get(..end).is_some_and(super::nm::is_address);
         if frames.is_empty() && memchr::memchr2(b' ', b'\t', line).is_some_and(is_first_word) {
-            let what = "an address before a name; what can be read is names alone, `nm`'s output, and the \
-                        binary itself, which is best:"
-                .to_owned();
-            let at = Place::Line(number);
-            return Err(EvidenceError::Broken { format: Format::Names, what, at });
+            let what = "they have addresses before them; name the binary itself, or what `nm` prints of it";
+            return Err(EvidenceError::Empty(Format::Names, Some(what.to_owned())));
         }
         let name = String::from_utf8_lossy(line);
         if is_frame(&name) {
