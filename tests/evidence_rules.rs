@@ -8,7 +8,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
@@ -304,17 +304,17 @@ fn wanted(answer: &Value, is_exact: bool) -> Value {
 
 #[test]
 fn the_rules_find_what_their_pages_say_in_any_order_and_in_a_snapshot() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder: PathBuf = folder.path().to_path_buf();
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
     let mut rng = Rng::new(support::seed());
     let python = support::python();
     let mut met: BTreeMap<String, usize> = BTreeMap::new();
     for _ in 0..support::cases(40) {
         let mut case = Case::new(&mut rng);
         let format = *rng.pick(&[&"folded", &"xml", &"firefox"]);
-        case.write_register(&folder);
-        let evidence = case.write(&folder, format);
-        let found = findings(&folder, &evidence);
+        case.write_register(folder);
+        let evidence = case.write(folder, format);
+        let found = findings(folder, &evidence);
         for finding in &found {
             *met.entry(finding["rule"].as_str().unwrap().to_owned()).or_default() += 1;
         }
@@ -338,9 +338,9 @@ fn the_rules_find_what_their_pages_say_in_any_order_and_in_a_snapshot() {
         ]);
         write.insert(0, "evidence".to_owned());
         let _ = fs::remove_file(folder.join("s.json"));
-        let out = reglint(&folder, &write);
+        let out = reglint(folder, &write);
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-        let again = findings(&folder, &["--evidence=s.json".to_owned()]);
+        let again = findings(folder, &["--evidence=s.json".to_owned()]);
         assert_eq!(
             without_stacks(&again),
             without_stacks(&found),
@@ -349,8 +349,8 @@ fn the_rules_find_what_their_pages_say_in_any_order_and_in_a_snapshot() {
         // An export in another order credits other samples.
         if format != "xml" || case.traces.is_empty() {
             case.shuffle(&mut rng);
-            let evidence = case.write(&folder, format);
-            assert_eq!(findings(&folder, &evidence), found, "{format}, shuffled: {question}");
+            let evidence = case.write(folder, format);
+            assert_eq!(findings(folder, &evidence), found, "{format}, shuffled: {question}");
         }
     }
     assert!(met.len() == 5, "not every rule found something: {met:?}");
