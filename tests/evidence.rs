@@ -671,6 +671,34 @@ fn the_real_symbols() {
 }
 
 #[test]
+fn near_frames_are_the_same_in_any_order() {
+    // More than are looked at, with copies.
+    let mut names: Vec<String> = (0..700)
+        .flat_map(|n| [0, 1].map(|copy| format!("m{}::of::get::h{copy:08x}{n:08x}", n / 3)))
+        .collect();
+    names.push("m7::of::got::h0123456789abcdef".to_owned());
+    let mut rng = Rng::new(support::seed());
+    let mut known = None;
+    for _ in 0..support::cases(6) {
+        shuffle(&mut rng, &mut names);
+        let evidence = good(names.join("\n"));
+        let frames = evidence.frames();
+        let near = Near::new(frames);
+        let found = ["m7::get", "m100::of::get", "of::gets"].map(|text| {
+            let nearest = near.nearest(text, 9);
+            let texts = |list: &[FrameId]| -> Vec<String> {
+                list.iter().map(|it| frames.text(*it).to_owned()).collect()
+            };
+            let ids: Vec<FrameId> = nearest.frames.iter().map(|it| it.frame).collect();
+            let same = ids.first().map(|first| texts(&near.same(*first)));
+            (texts(&ids), same, nearest.is_cut)
+        });
+        assert!(found[0].2, "{found:?}");
+        assert_eq!(*known.get_or_insert_with(|| found.clone()), found);
+    }
+}
+
+#[test]
 fn too_many_groups_in_one_stack_are_said_and_not_looked_at() {
     // Looks at pairs of them would be more than 2^26.
     let names: Vec<String> = (0..12_000).map(|number| format!("f{number}")).collect();

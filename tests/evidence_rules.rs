@@ -249,13 +249,11 @@ fn said(findings: &[Value], is_exact: bool) -> Value {
             "frame-claimed-twice" if message.contains(" more ") => {}
             "frame-claimed-twice" => {
                 let of: &mut BTreeMap<String, u64> = twice.entry(hypothesis).or_default();
-                let other = quoted(message)
-                    .iter()
-                    .rev()
-                    .find(|it| it.starts_with('H'))
-                    .unwrap()
-                    .to_string();
-                of.insert(other, numbers(message).first().copied().unwrap_or(1));
+                let other = quoted(message).into_iter().rev().find(|it| it.starts_with('H'));
+                of.insert(
+                    other.unwrap().to_owned(),
+                    numbers(message).first().copied().unwrap_or(1),
+                );
             }
             "unstable-frame" => unstable.push(hypothesis),
             "nested-in-stack" if message.contains(" more") => {}
