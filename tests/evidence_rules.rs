@@ -76,8 +76,8 @@ impl Case {
     }
 
     fn write_register(&self, folder: &Path) {
-        let hypothesis = |(at, pattern)| json!({"id": format!("H{at}"), "description": "d", "canonical_frame_regex": pattern});
-        let hypotheses: Vec<Value> = self.patterns.iter().enumerate().map(hypothesis).collect();
+        let one = |(at, pattern)| json!({"id": format!("H{at}"), "description": "d", "canonical_frame_regex": pattern});
+        let hypotheses: Vec<Value> = self.patterns.iter().enumerate().map(one).collect();
         fs::write(folder.join("r.json"), json!({ "hypotheses": hypotheses }).to_string()).unwrap();
     }
 
