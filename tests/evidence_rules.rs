@@ -76,7 +76,10 @@ impl Case {
     }
 
     fn write_register(&self, folder: &Path) {
-        let one = |(at, pattern)| json!({"id": format!("H{at}"), "description": "d", "canonical_frame_regex": pattern});
+        let one = |(at, it)| {
+            let id = format!("H{at}");
+            json!({"id": id, "description": "d", "canonical_frame_regex": it})
+        };
         let hypotheses: Vec<Value> = self.patterns.iter().enumerate().map(one).collect();
         fs::write(folder.join("r.json"), json!({ "hypotheses": hypotheses }).to_string()).unwrap();
     }
