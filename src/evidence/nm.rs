@@ -66,8 +66,8 @@ impl<'l> Line<'l> {
             return None;
         }
         let (rest, last) = last_word(line)?;
-        if let [kind] = last {
-            return is_undefined(*kind).then_some(Self::Undefined);
+        if matches!(last, [kind] if is_undefined(*kind)) {
+            return Some(Self::Undefined);
         }
         let is_number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_hexdigit);
         let (rest, kind) = last_word(rest).filter(|_| is_number(last))?;

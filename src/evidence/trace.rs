@@ -376,9 +376,9 @@ impl Trace {
             let rank = (time, Reverse(stack.len()), marks.of_stack(stack));
             for (at, &(a, a_depth, a_frame)) in here.iter().enumerate() {
                 for &(b, b_depth, b_frame) in here.iter().skip(at + 1) {
-                    let is_full = meetings.len() >= Self::MAX_PAIRS;
-                    let last = meetings.last_key_value().map(|(last, _)| *last);
-                    if is_full && last.is_some_and(|last| last < (a, b)) {
+                    if meetings.len() >= Self::MAX_PAIRS
+                        && meetings.last_key_value().is_some_and(|(last, _)| *last < (a, b))
+                    {
                         together.is_cut = true;
                         // Those after it are higher still.
                         break;
