@@ -10,7 +10,6 @@ use crate::cli::{self, Options};
 use crate::config::Config;
 use crate::console::{self, complain, tell, written};
 use crate::error::Error;
-use crate::evidence::Sets;
 use crate::exit::ExitStatus;
 use crate::fix::Applicability;
 use crate::fixer::{self, Outcome};
@@ -48,6 +47,7 @@ pub(crate) fn check(
     let families = settings::families(&input.sources, &config, &folder);
     let unread = unread_families(&input, &config, &folder);
     let (evidence, unusable) = evidence(options, &config, &levels, &folder);
+    let input::evidence::Read { sets: evidence, notices } = evidence;
     let mut errors = input.errors;
     errors.extend(unusable);
     let lint_options = linter::Options {
@@ -66,7 +66,7 @@ pub(crate) fn check(
         sources: input.sources,
         stdin: input.stdin,
         errors,
-        notices: Vec::new(),
+        notices,
         has_changes: false,
     };
     let mut report = if options.fix || options.diff {
@@ -383,13 +383,13 @@ fn evidence(
     config: &Config,
     levels: &Levels,
     folder: &Path,
-) -> (Sets, Vec<Error>) {
+) -> (input::evidence::Read, Vec<Error>) {
     if !RULES.iter().any(|rule| rule.takes_evidence() && levels.runs(rule)) {
-        return (Sets::default(), Vec::new());
+        return (input::evidence::Read::default(), Vec::new());
     }
     match input::evidence::read(&options.evidence, config, folder) {
-        Ok(sets) => (sets, Vec::new()),
-        Err(errors) => (Sets::default(), errors),
+        Ok(read) => (read, Vec::new()),
+        Err(errors) => (input::evidence::Read::default(), errors),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bytes ─ format ─▶ instruments │ folded │ firefox ─▶ stacks with times ─▶ Trace
-//!                   binary │ names ───────────────────────────────────────▶ Symbols
+//!                   binary │ nm │ names ───────────────────────────────────▶ Symbols
 //!                   snapshot ─▶ any of them, as they were
 //! frames of all of it, each once ─ claims ─▶ what each pattern claims, in one pass
 //!                                ─ function ▶ what they are copies of
@@ -28,6 +28,7 @@ mod format;
 mod frames;
 mod function;
 mod near;
+mod nm;
 mod sets;
 pub mod snapshot;
 mod symbols;
@@ -43,7 +44,7 @@ pub use error::{EvidenceError, Place};
 pub use format::Format;
 pub use frames::{FrameId, Frames};
 pub use function::{Function, demangled, is_v0, without_hash};
-pub use near::{Kinship, Near, NearFrame};
+pub use near::{Kinship, Near, NearFrame, Nearest};
 pub use sets::Sets;
 pub use trace::{Largest, Pair, StackId, Time, Together, Trace, Unit};
 
@@ -212,6 +213,7 @@ fn read(
         Format::Firefox => firefox::read(input)?,
         Format::Binary => symbols::read(input)?,
         Format::Names => folded::read_names(input)?,
+        Format::Nm => nm::read(input)?,
         Format::Snapshot => return snapshot::read(input),
     };
     if read.frames.is_empty() {

@@ -36,6 +36,7 @@ pub mod input;
 pub mod json;
 mod known;
 pub mod linter;
+mod measure;
 pub mod output;
 pub mod overlap;
 mod paths;
@@ -56,7 +57,6 @@ use cli::{Command, Options, SchemaName};
 use console::{complain, written};
 use error::Error;
 use exit::ExitStatus;
-use output::Format;
 
 /// Runs the command line `arguments`, the program's name first, on the process's own streams.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
@@ -93,9 +93,14 @@ fn execute(command: &Command, is_terminal: bool, out: &mut dyn Write) -> Result<
             claims(frame, paths, options, is_terminal, out)
         }
         Command::Evidence { paths, tokens, only_under, snapshot, options } => {
-            let asked =
-                Asked { paths, tokens: *tokens, only_under: only_under.as_deref(), options };
-            measure(&asked, snapshot.as_deref(), out)
+            let asked = measure::Asked {
+                paths,
+                tokens: *tokens,
+                only_under: only_under.as_deref(),
+                snapshot: snapshot.as_deref(),
+                options,
+            };
+            measure::measure(&asked, out)
         }
         Command::Explain { rule: Some(name), .. } => {
             let rule = settings::find_rule(name)?;
@@ -128,7 +133,7 @@ fn overlap(
     out: &mut dyn Write,
 ) -> Result<ExitStatus, Error> {
     let config = settings::configure(options, &settings::working_folder()?)?;
-    for_answers(options, &config)?;
+    settings::for_answers(options, &config)?;
     without_evidence(options)?;
     let view = console::view(options, is_terminal);
     if let [a, b] = patterns {
@@ -169,7 +174,7 @@ fn claims(
     }
     let folder = settings::working_folder()?;
     let config = settings::configure(options, &folder)?;
-    for_answers(options, &config)?;
+    settings::for_answers(options, &config)?;
     without_evidence(options)?;
     let input = input::read(&input::Request {
         paths,
@@ -187,151 +192,6 @@ fn claims(
         complain(&error);
     }
     Ok(if failed { ExitStatus::Failure } else { ExitStatus::Clean })
-}
-
-/// What `reglint evidence` was asked.
-struct Asked<'a> {
-    paths: &'a [PathBuf],
-    tokens: Option<u64>,
-    only_under: Option<&'a str>,
-    options: &'a Options,
-}
-
-/// `reglint evidence`: what the patterns measure, or a snapshot.
-fn measure(
-    asked: &Asked<'_>,
-    snapshot: Option<&Path>,
-    out: &mut dyn Write,
-) -> Result<ExitStatus, Error> {
-    let usage = |message: String| Error::Usage { message, hint: None };
-    let options = asked.options;
-    let folder = settings::working_folder()?;
-    let config = settings::configure(options, &folder)?;
-    for_answers(options, &config)?;
-    let only_under = asked.only_under.map(|text| {
-        let parsed = pattern::parse(text, pattern::Versions::ALL);
-        parsed.map_err(|fault| usage(format!("`--only-under` is no pattern: {}", fault.message)))
-    });
-    let only_under = only_under.transpose()?;
-    let input = input::read(&input::Request {
-        paths: asked.paths,
-        stdin_filename: options.stdin_filename.as_deref(),
-        force_exclude: options.force_exclude,
-        config: &config,
-        folder: &folder,
-    });
-    let mut errors = input.errors;
-    let sets = input::evidence::read(&options.evidence, &config, &folder);
-    let evidence = sets.unwrap_or_else(|failed| {
-        errors.extend(failed);
-        evidence::Sets::default()
-    });
-    if !errors.is_empty() {
-        errors.iter().for_each(complain);
-        return Ok(ExitStatus::Failure);
-    }
-    let families = settings::families(&input.sources, &config, &folder);
-    let request = query::evidence::Request {
-        sources: &input.sources,
-        families: &families,
-        evidence: &evidence,
-        consumer: config.consumer,
-        only_under: only_under.as_ref(),
-    };
-    let failed = |failure| refusal(failure, &input.sources);
-    if let Some(path) = snapshot {
-        let (evidence, kept) = query::evidence::kept(&request).map_err(failed)?;
-        write_snapshot(path, evidence, &kept, options.quiet, out)?;
-    } else {
-        let tables = query::evidence::measure(&request).map_err(failed)?;
-        written(output::measured(&tables, asked.tokens, &input.sources, options.format, out))?;
-    }
-    Ok(ExitStatus::Clean)
-}
-
-/// Why `reglint evidence` has no answer, and what can be done.
-fn refusal(failure: query::evidence::Failure, sources: &source::Sources) -> Error {
-    use query::evidence::Failure;
-    let usage = |message: String, hint: &str| Error::Usage { message, hint: Some(hint.to_owned()) };
-    match failure {
-        Failure::Units(file) => usage(
-            format!(
-                "the traces about `{}` count in nanoseconds and in samples, which is no one table",
-                sources.get(file).path()
-            ),
-            "name traces of one kind",
-        ),
-        Failure::Partial(name) => usage(
-            format!("`--only-under` needs whole stacks, and the snapshot of `{name}` has none"),
-            "name the trace itself",
-        ),
-        Failure::OnlyUnder => usage(
-            "the search for the frames of `--only-under` took too many steps".to_owned(),
-            "make it simpler",
-        ),
-        Failure::SeveralSets => usage(
-            "these registers have different evidence, which no one snapshot holds".to_owned(),
-            "name the registers of one family",
-        ),
-        Failure::NoRegister => usage(
-            "no register with a hypothesis found in what was named".to_owned(),
-            "`reglint check` says what is wrong with them",
-        ),
-        Failure::NoEvidence => usage(
-            "there is no evidence about these registers".to_owned(),
-            "`--evidence PATH`, or `evidence` in reglint.toml",
-        ),
-    }
-}
-
-/// Writes a snapshot; `-` is standard output.
-fn write_snapshot(
-    path: &Path,
-    evidence: &evidence::Evidence,
-    kept: &[evidence::FrameId],
-    is_quiet: bool,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    let name = path.display().to_string();
-    let mut text = Vec::new();
-    evidence::snapshot::write(evidence, kept, &mut text).map_err(|source| Error::Evidence {
-        path: name.clone(),
-        source,
-        hint: Some("narrower patterns keep fewer stacks".to_owned()),
-    })?;
-    if path.as_os_str() == "-" {
-        return written(out.write_all(&text));
-    }
-    if !input::evidence::is_free_for_snapshot(path) {
-        let source = io::Error::other("there is a file, and it is no snapshot");
-        return Err(Error::WriteFile { path: name, source });
-    }
-    writer::put(path, &text).map_err(|source| Error::WriteFile { path: name.clone(), source })?;
-    if !is_quiet {
-        let (frames, sources) = (evidence.frames().len(), evidence.sources().len());
-        console::tell(&format!(
-            "wrote `{name}`: {frames} frames of {sources} source{}",
-            if sources == 1 { "" } else { "s" }
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses what makes sense for findings only: an answer is none.
-fn for_answers(options: &Options, config: &config::Config) -> Result<(), Error> {
-    // A rule that is not there is a mistake here as well.
-    settings::levels(options, config)?;
-    let message = match options.format {
-        Format::Sarif | Format::Github => format!(
-            "the format `{}` is for findings; an answer is `text`, `concise` or `json`",
-            options.format.as_str()
-        ),
-        _ if options.fix || options.diff || !options.output.is_empty() => {
-            "`--fix`, `--diff` and `--output` are for findings".to_owned()
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::Usage { message, hint: None })
 }
 
 /// Refuses evidence where nothing would be asked of it.

@@ -198,7 +198,12 @@ impl Rule {
 
     /// Whether what it does not find in a register is not there, with what the run has of evidence about it.
     pub fn finds_all(&self, workspace: &Workspace<'_>, entry: &Entry<'_>) -> bool {
-        let Check::Evidence(_, needs) = self.check else { return true };
+        let needs = match self.check {
+            Check::Evidence(_, needs) => needs,
+            // Of a register that does not parse they are not judged.
+            Check::Allowances(_) => return entry.is_whole(),
+            Check::Entry(_) | Check::Workspace(_) => return true,
+        };
         workspace.measured(entry).is_some_and(|measured| match needs {
             Needs::Frames => true,
             Needs::Stacks => {
@@ -207,6 +212,12 @@ impl Rule {
             }
             Needs::Unknown => false,
         })
+    }
+
+    /// The rule that a finding of this one with such a message is about, where that is another one:
+    /// `unused-allowance` judges the allowances of rules. It cannot be judged where that one cannot.
+    pub fn subject(&self, message: &str) -> Option<&'static Self> {
+        (self.name == unused_allowance::RULE.name).then(|| unused_allowance::subject(message))?
     }
 
     /// Whether it parses every pattern, so that it is nothing lost to do so ahead, on all threads.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::Options;
 use crate::config::{self, Config};
 use crate::error::Error;
+use crate::output::Format;
 use crate::paths;
 use crate::report::Levels;
 use crate::rules::Rule;
@@ -54,6 +55,23 @@ pub(crate) fn levels(options: &Options, config: &Config) -> Result<Levels, Error
         levels.select(&selection?);
     }
     Ok(levels)
+}
+
+/// Refuses what makes sense for findings only: an answer is none.
+pub(crate) fn for_answers(options: &Options, config: &Config) -> Result<(), Error> {
+    // A rule that is not there is a mistake here as well.
+    levels(options, config)?;
+    let message = match options.format {
+        Format::Sarif | Format::Github => format!(
+            "the format `{}` is for findings; an answer is `text`, `concise` or `json`",
+            options.format.as_str()
+        ),
+        _ if options.fix || options.diff || !options.output.is_empty() => {
+            "`--fix`, `--diff` and `--output` are for findings".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Usage { message, hint: None })
 }
 
 /// The rule of that name, or what was probably meant.

@@ -11,11 +11,17 @@ use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use reglint::evidence::{
-    Content, Covered, Evidence, EvidenceError, Format, FrameId, Function, Kinship, Near, Time,
-    Trace, Unit, claims, snapshot,
+    Content, Covered, Evidence, EvidenceError, Format, FrameId, Function, Kinship, Near, Pair,
+    Time, Trace, Unit, claims, snapshot,
 };
 use reglint::pattern::{Ast, Versions, parse};
 use support::Rng;
+
+fn shuffle<T>(rng: &mut Rng, list: &mut [T]) {
+    for at in (1..list.len()).rev() {
+        list.swap(at, rng.below(at + 1));
+    }
+}
 
 fn read(bytes: impl AsRef<[u8]>) -> Result<Evidence, EvidenceError> {
     Evidence::read("it", bytes.as_ref(), None)
@@ -155,7 +161,7 @@ fn the_real_export_and_its_folded_stacks() {
             groups.entry(Function::of(text)).or_default().push(id);
         }
         let frames: Vec<&[FrameId]> = groups.values().map(Vec::as_slice).collect();
-        let each = trace(evidence).together(&frames).unwrap().each;
+        let each = trace(evidence).together(&frames, evidence.frames()).unwrap().each;
         groups.keys().cloned().zip(each.into_iter().map(|time| time.sampled)).collect()
     };
     let in_ms: BTreeMap<_, _> =
@@ -457,13 +463,25 @@ fn a_snapshot_is_the_evidence_it_was_made_of() {
                     .collect()
             };
             let (b, a) = (groups(&evidence), groups(&again));
-            let b = before.together(&b.chunks(1).collect::<Vec<_>>()).unwrap();
-            let a = after.together(&a.chunks(1).collect::<Vec<_>>()).unwrap();
+            let b = before.together(&b.chunks(1).collect::<Vec<_>>(), evidence.frames()).unwrap();
+            let a = after.together(&a.chunks(1).collect::<Vec<_>>(), again.frames()).unwrap();
             assert_eq!((b.each, b.sum, b.union), (a.each, a.sum, a.union));
-            assert_eq!(b.pairs.len(), a.pairs.len());
+            let lies = |pairs: &[Pair], evidence: &Evidence| -> Vec<_> {
+                let text = |frame| evidence.frames().text(frame).to_owned();
+                let names = |pair: &Pair| (text(pair.frames.0), text(pair.frames.1));
+                pairs
+                    .iter()
+                    .map(|it| (names(it), it.time, it.second_is_inner, it.reversed))
+                    .collect()
+            };
+            assert_eq!(lies(&b.pairs, &evidence), lies(&a.pairs, &again));
             let z = again.frames().find("z").unwrap();
             let is_known = after.inclusive(z).is_none();
-            assert_eq!(after.together(&[&[z]]).is_some(), is_known, "z is not kept");
+            assert_eq!(
+                after.together(&[&[z]], again.frames()).is_some(),
+                is_known,
+                "z is not kept"
+            );
         }
     }
 }
@@ -503,7 +521,9 @@ fn groups_of_frames_in_one_stack() {
     );
     let id = |name: &str| evidence.frames().find(name).unwrap();
     let (run, commit, barrier) = (id("run"), id("commit"), id("barrier"));
-    let found = trace(&evidence).together(&[&[commit], &[barrier], &[commit, run]]).unwrap();
+    let found = trace(&evidence)
+        .together(&[&[commit], &[barrier], &[commit, run]], evidence.frames())
+        .unwrap();
     let sampled: Vec<u64> = found.each.iter().map(|time| time.sampled).collect();
     assert_eq!((sampled, found.sum.sampled, found.union.sampled), (vec![10, 8, 13], 31, 13));
     let pairs: Vec<_> = found
@@ -525,6 +545,51 @@ fn groups_of_frames_in_one_stack() {
     let largest = evidence.largest(trace(&evidence), &[barrier, commit]).unwrap();
     assert_eq!(largest.credited.0, commit);
     assert_eq!(evidence.largest(trace(&evidence), &[]), None);
+}
+
+#[test]
+fn which_group_is_inside_of_which_is_the_same_for_any_order_of_the_stacks() {
+    let lines = [
+        "m;a;x;b 2",
+        "m;b;y;a 2",
+        "m;a;b 1",
+        "m;b;a 1",
+        "m;a;c 3",
+        "m;c;a 4",
+        "m;a;d;b 2",
+        "m;b;z;a 2",
+        "m;c 9",
+        "m;e;f 0",
+        "m;f;e 0",
+    ];
+    let mut rng = Rng::new(support::seed());
+    let mut known = None;
+    for _ in 0..support::cases(50) {
+        let mut lines = lines.to_vec();
+        shuffle(&mut rng, &mut lines);
+        let evidence = good(lines.join("\n"));
+        let frames = evidence.frames();
+        let group = |name: &str| [frames.find(name).unwrap()];
+        let groups = ["a", "b", "c", "e", "f"].map(group);
+        let groups: Vec<&[FrameId]> = groups.iter().map(<[FrameId; 1]>::as_slice).collect();
+        let trace = trace(&evidence);
+        let pairs = trace.together(&groups, frames).unwrap().pairs;
+        let found: Vec<_> = pairs
+            .iter()
+            .map(|pair| {
+                let stack: Vec<_> =
+                    trace.stack(pair.stack).iter().map(|it| frames.text(*it)).collect();
+                let times = (pair.time.sampled, pair.reversed.sampled);
+                (pair.groups, times, pair.second_is_inner, stack.join(";"))
+            })
+            .collect();
+        // Of a tie the second is the inner one, and the stack shown is one of that kind.
+        assert_eq!((found[0].0, found[0].1, found[0].2), ((0, 1), (10, 5), true));
+        assert!(["m;a;x;b", "m;a;d;b"].contains(&found[0].3.as_str()), "{found:?}");
+        assert_eq!(found[1], ((0, 2), (7, 3), false, "m;c;a".to_owned()));
+        assert_eq!(found[2], ((3, 4), (0, 0), true, "m;e;f".to_owned()));
+        assert_eq!(*known.get_or_insert_with(|| found.clone()), found);
+    }
 }
 
 // Claims, and what is near.
@@ -580,7 +645,7 @@ fn the_real_symbols() {
     ] {
         assert_eq!(claimed(&evidence, &[pattern.to_owned()]), [Vec::<String>::new()]);
         assert!(covered.covering(pattern).is_some(), "{pattern}");
-        let found = near.nearest(pattern, 3);
+        let found = near.nearest(pattern, 3).frames;
         let texts: Vec<_> =
             found.iter().map(|near| (near.kinship, frames.text(near.frame))).collect();
         eprintln!("{pattern}: {texts:#?}");
@@ -601,8 +666,36 @@ fn the_real_symbols() {
     let Some(v0) = shared("frames/mlx-native.v0-mangled.txt") else { return };
     let v0 = good(v0);
     let near = Near::new(v0.frames());
-    let found = near.nearest("MlxDevice::alloc_buffer::", 1);
+    let found = near.nearest("MlxDevice::alloc_buffer::", 1).frames;
     assert_eq!(found[0].kinship, Kinship::OtherMangling);
+}
+
+#[test]
+fn near_frames_are_the_same_in_any_order() {
+    // More than are looked at, with copies.
+    let mut names: Vec<String> = (0..700)
+        .flat_map(|n| [0, 1].map(|copy| format!("m{}::of::get::h{copy:08x}{n:08x}", n / 3)))
+        .collect();
+    names.push("m7::of::got::h0123456789abcdef".to_owned());
+    let mut rng = Rng::new(support::seed());
+    let mut known = None;
+    for _ in 0..support::cases(6) {
+        shuffle(&mut rng, &mut names);
+        let evidence = good(names.join("\n"));
+        let frames = evidence.frames();
+        let near = Near::new(frames);
+        let found = ["m7::get", "m100::of::get", "of::gets"].map(|text| {
+            let nearest = near.nearest(text, 9);
+            let texts = |list: &[FrameId]| -> Vec<String> {
+                list.iter().map(|it| frames.text(*it).to_owned()).collect()
+            };
+            let ids: Vec<FrameId> = nearest.frames.iter().map(|it| it.frame).collect();
+            let same = ids.first().map(|first| texts(&near.same(*first)));
+            (texts(&ids), same, nearest.is_cut)
+        });
+        assert!(found[0].2, "{found:?}");
+        assert_eq!(*known.get_or_insert_with(|| found.clone()), found);
+    }
 }
 
 #[test]
@@ -613,11 +706,16 @@ fn too_many_groups_in_one_stack_are_said_and_not_looked_at() {
     let frames: Vec<FrameId> =
         names.iter().map(|name| evidence.frames().find(name).unwrap()).collect();
     let groups: Vec<&[FrameId]> = frames.iter().map(std::slice::from_ref).collect();
-    let together = trace(&evidence).together(&groups).unwrap();
+    let together = trace(&evidence).together(&groups, evidence.frames()).unwrap();
     assert!(together.is_cut);
     assert_eq!((together.sum.sampled, together.union.sampled), (36_004, 5));
-    assert_eq!(together.pairs.len(), 1);
-    assert!(!trace(&evidence).together(&groups[..100]).unwrap().is_cut);
+    // Of the stack that is too long the first groups, and no more pairs than are listed.
+    assert_eq!(together.pairs.len(), Trace::MAX_PAIRS);
+    let first = together.pairs.first().unwrap();
+    assert_eq!((first.groups, first.time.sampled), ((0, 1), 5));
+    let last = together.pairs.last().unwrap();
+    assert!(last.groups.0 < 9 && last.time.sampled == 3, "{last:?}");
+    assert!(!trace(&evidence).together(&groups[..100], evidence.frames()).unwrap().is_cut);
 }
 
 // An independent aggregation.

@@ -25,7 +25,7 @@ pub(crate) fn split(line: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 /// Goes over the lines that are not empty and no comment, trimmed.
-fn lines(
+pub(super) fn lines(
     input: impl Read,
     mut each: impl FnMut(u64, &[u8]) -> Result<(), EvidenceError>,
 ) -> Result<(), EvidenceError> {
@@ -93,6 +93,11 @@ pub(super) fn read_names(input: impl Read) -> Result<Reading, EvidenceError> {
             let what = "a conflict of git".to_owned();
             let at = Place::Line(number);
             return Err(EvidenceError::Broken { format: Format::Names, what, at });
+        }
+        let is_first_word = |end| line.get(..end).is_some_and(super::nm::is_address);
+        if frames.is_empty() && memchr::memchr2(b' ', b'\t', line).is_some_and(is_first_word) {
+            let what = "they have addresses before them; name the binary itself, or what `nm` prints of it";
+            return Err(EvidenceError::Empty(Format::Names, Some(what.to_owned())));
         }
         let name = String::from_utf8_lossy(line);
         if is_frame(&name) {

@@ -1,6 +1,6 @@
 //! What kind of evidence some bytes are.
 //!
-//! Uses nothing of the crate.
+//! Uses the first lines' readers of `evidence::{folded, nm}`.
 
 use std::fmt;
 
@@ -20,14 +20,23 @@ pub enum Format {
     Binary,
     /// One name a line.
     Names,
+    /// What `nm` prints of a binary.
+    Nm,
     /// What [`super::snapshot::write`] wrote.
     Snapshot,
 }
 
 impl Format {
     /// All of them, in the order of their names in the documentation.
-    pub const ALL: [Self; 6] =
-        [Self::Instruments, Self::Folded, Self::Firefox, Self::Binary, Self::Names, Self::Snapshot];
+    pub const ALL: [Self; 7] = [
+        Self::Instruments,
+        Self::Folded,
+        Self::Firefox,
+        Self::Binary,
+        Self::Names,
+        Self::Nm,
+        Self::Snapshot,
+    ];
 
     /// Its name on the command line and in a configuration.
     pub fn as_str(self) -> &'static str {
@@ -37,6 +46,7 @@ impl Format {
             Self::Firefox => "firefox",
             Self::Binary => "binary",
             Self::Names => "names",
+            Self::Nm => "nm",
             Self::Snapshot => "snapshot",
         }
     }
@@ -85,6 +95,9 @@ impl Format {
                 return Some(if is_ours { Self::Snapshot } else { Self::Firefox });
             }
         }
+        if super::nm::is_printed_by_nm(head) {
+            return Some(Self::Nm);
+        }
         let mut lines = text.split(|&b| b == b'\n');
         let is_line = |line: &[u8]| !line.is_empty() && !line.starts_with(b"#");
         let first = lines.find(|line| is_line(line.trim_ascii())).unwrap_or_default().trim_ascii();
@@ -102,6 +115,7 @@ impl fmt::Display for Format {
             Self::Firefox => "Firefox profile",
             Self::Binary => "binary",
             Self::Names => "list of names",
+            Self::Nm => "output of nm",
             Self::Snapshot => "snapshot",
         })
     }

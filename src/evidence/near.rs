@@ -1,14 +1,17 @@
 //! The frames that an author may have meant by a pattern that claims none.
 //!
 //! An index of the segments of all functions' paths is built once; a question then looks at few
-//! frames. Uses `evidence::{frames, function}`.
+//! frames. Both go by the frames' texts, so that no answer depends on their order. Uses
+//! `evidence::{frames, function}`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rayon::prelude::*;
 
 use super::frames::{FrameId, Frames};
 use super::function::{Function, is_v0};
 
-/// How many frames of one segment are looked at for one question.
+/// How many frames of one segment are looked at for one question: the first by text.
 const LOOKED_AT: usize = 512;
 
 /// How many frames are looked at for one question.
@@ -33,7 +36,7 @@ pub enum Kinship {
 /// A frame that is near to a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NearFrame {
-    /// The frame: of several copies of one function the first by number.
+    /// The frame: of several copies of one function the first by text.
     pub frame: FrameId,
     /// How it is near.
     pub kinship: Kinship,
@@ -49,11 +52,20 @@ impl NearFrame {
     }
 }
 
+/// The frames that are near to a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Nearest {
+    /// The nearest first; no two of one function.
+    pub frames: Vec<NearFrame>,
+    /// Whether not all frames were looked at that have a name of the text: there are too many.
+    pub is_cut: bool,
+}
+
 /// The index.
 #[derive(Debug)]
 pub struct Near<'f> {
     frames: &'f Frames,
-    /// By a function's own name.
+    /// By a function's own name: the frames in the order of their texts, one more than are looked at.
     own: BTreeMap<String, Vec<FrameId>>,
     /// By the names that it stands in.
     outer: HashMap<String, Vec<FrameId>, ahash::RandomState>,
@@ -64,7 +76,9 @@ impl<'f> Near<'f> {
     pub fn new(frames: &'f Frames) -> Self {
         let mut own: BTreeMap<String, Vec<FrameId>> = BTreeMap::new();
         let mut outer: HashMap<String, Vec<FrameId>, ahash::RandomState> = HashMap::default();
-        for (id, text) in frames.iter() {
+        let mut sorted: Vec<(FrameId, &str)> = frames.iter().collect();
+        sorted.par_sort_unstable_by_key(|(_, text)| *text);
+        for (id, text) in sorted {
             let function = Function::of(text);
             let segments = function.segments();
             let Some((last, path)) = segments.split_last() else { continue };
@@ -81,17 +95,18 @@ impl<'f> Near<'f> {
 
     /// The frames nearest to `text`, a pattern's literal path such as `registry::get_pipeline`, at
     /// most `most`, the nearest first: the other mangling, then by the names that the paths share, then
-    /// by kinship, then by text. One a function.
-    pub fn nearest(&self, text: &str, most: usize) -> Vec<NearFrame> {
+    /// by kinship, then by text.
+    pub fn nearest(&self, text: &str, most: usize) -> Nearest {
         let function = Function::of(text.trim_end_matches("::"));
         let path = function.segments();
-        let Some(&last) = path.last() else { return Vec::new() };
+        let Some(&last) = path.last() else { return Nearest::default() };
         let mut found: Vec<(NearFrame, String)> = Vec::new();
         let mut seen: HashSet<Function, ahash::RandomState> = HashSet::default();
-        let mut left = IN_ALL;
+        let (mut left, mut is_cut) = (IN_ALL, false);
         let mut take = |ids: &[FrameId], kinship: Kinship| {
             let looked_at = ids.len().min(LOOKED_AT).min(left);
             left -= looked_at;
+            is_cut |= looked_at < ids.len();
             for &frame in ids.iter().take(looked_at) {
                 let text = self.frames.text(frame);
                 let near = Function::of(text);
@@ -130,7 +145,7 @@ impl<'f> Near<'f> {
             a.rank().cmp(&b.rank()).then_with(|| a_text.cmp(b_text))
         });
         found.truncate(most);
-        found.into_iter().map(|(near, _)| near).collect()
+        Nearest { frames: found.into_iter().map(|(near, _)| near).collect(), is_cut }
     }
 
     /// The frames of the function that a frame is of, itself among them; some of them, where there are more than 512.
@@ -175,7 +190,7 @@ impl<'f> Near<'f> {
 }
 
 fn put(list: &mut Vec<FrameId>, id: FrameId) {
-    if list.last() != Some(&id) && list.len() < LOOKED_AT {
+    if list.last() != Some(&id) && list.len() <= LOOKED_AT {
         list.push(id);
     }
 }
@@ -212,7 +227,7 @@ mod tests {
         }
         let near = Near::new(&frames);
         let nearest = |text: &str| -> Vec<(u32, Kinship)> {
-            near.nearest(text, 9).iter().map(|near| (near.frame.0, near.kinship)).collect()
+            near.nearest(text, 9).frames.iter().map(|near| (near.frame.0, near.kinship)).collect()
         };
         assert_eq!(
             nearest("Registry::get_pipeline"),

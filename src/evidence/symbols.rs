@@ -4,6 +4,7 @@
 //! their segments joined by `::` and their escapes left (`_$LT$…`), C++ names demangled, v0 names as
 //! they are. Uses the model of `evidence`.
 
+use std::borrow::Cow;
 use std::io::Read;
 
 use object::read::archive::ArchiveFile;
@@ -29,6 +30,11 @@ struct Reader {
     notes: Notes,
     work: usize,
     objects: usize,
+}
+
+/// A symbol as a profiler prints it.
+pub(super) fn spelled(name: &str) -> Cow<'_, str> {
+    if name.len() > DEMANGLED { Cow::Borrowed(name) } else { printed(name) }
 }
 
 /// Reads a binary.
@@ -114,8 +120,7 @@ impl Reader {
             bounds::check("bytes in a name", name.len(), bounds::NAME)?;
             let name = if underscored { name.strip_prefix(b"_").unwrap_or(name) } else { name };
             let name = String::from_utf8_lossy(name);
-            let name =
-                if name.len() > DEMANGLED { name } else { printed(&name).into_owned().into() };
+            let name = spelled(&name);
             if is_frame(&name) {
                 self.frames.add(&name)?;
             } else {

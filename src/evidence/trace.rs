@@ -3,6 +3,7 @@
 //! Times are integers, added and never divided, so no order of adding changes a sum. Uses
 //! `evidence::{frames, bounds, error}`.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashMap};
 
 use super::bounds;
@@ -180,13 +181,63 @@ pub struct Pair {
     pub groups: (usize, usize),
     /// The time of the stacks that both are in.
     pub time: Time,
-    /// The one of them with the most time, the first of several.
+    /// Whether the second group is inside of the first: in the stacks with most of `time` its outermost
+    /// frame is inside of the first's. Of a tie it is. Where those are the same frame, neither is.
+    pub second_is_inner: bool,
+    /// The part of `time` whose stacks have them the other way round.
+    pub reversed: Time,
+    /// A stack in which they lie so: the one with the most time, of several the one with the fewest frames.
     pub stack: StackId,
     /// In this stack: the outermost frame of each group, in the order of `groups`.
     pub frames: (FrameId, FrameId),
-    /// Whether the second group's frame is inside the first's; where they are the same frame,
-    /// neither is.
-    pub second_is_inner: bool,
+}
+
+/// Two groups, while the stacks are gone over. By how they lie: the second inside of the first, the first
+/// inside of the second, both with the same frame.
+#[derive(Default)]
+struct Meeting {
+    times: [Time; 3],
+    examples: [Option<Example>; 3],
+}
+
+/// A stack that two groups are in.
+struct Example {
+    /// The higher one is shown. Nothing in it depends on the order of the stacks: their time, their depth, and a
+    /// number made of their names.
+    rank: (Time, Reverse<usize>, u64),
+    stack: StackId,
+    frames: (FrameId, FrameId),
+}
+
+impl Meeting {
+    fn add(&mut self, lie: Ordering, time: Time, example: Example) {
+        let at = match lie {
+            Ordering::Less => 0,
+            Ordering::Greater => 1,
+            Ordering::Equal => 2,
+        };
+        let (Some(sum), Some(best)) = (self.times.get_mut(at), self.examples.get_mut(at)) else {
+            return;
+        };
+        sum.add(time);
+        if best.as_ref().is_none_or(|best| best.rank < example.rank) {
+            *best = Some(example);
+        }
+    }
+
+    fn pair(self, groups: (usize, usize)) -> Option<Pair> {
+        let [second, first, same] = self.times;
+        let mut time = second;
+        time.add(first);
+        time.add(same);
+        let found = self.examples.into_iter().zip(self.times).enumerate();
+        let found = found.filter_map(|(at, (example, time))| Some((at, example?, time.sampled)));
+        // Of a tie the first.
+        let (at, example, _) = found.max_by_key(|(at, _, time)| (*time, Reverse(*at)))?;
+        let reversed = [first, second, Time::default()].get(at).copied().unwrap_or_default();
+        let Example { stack, frames, .. } = example;
+        Some(Pair { groups, time, second_is_inner: at == 0, reversed, stack, frames })
+    }
 }
 
 impl Trace {
@@ -260,12 +311,30 @@ impl Trace {
             || self.inclusive(frame).is_none()
     }
 
-    /// How the stacks of groups of frames lie to each other, in one pass over the stacks. None
-    /// where the stacks do not tell, as in a snapshot that did not keep one of the frames.
-    pub fn together(&self, groups: &[&[FrameId]]) -> Option<Together> {
+    /// How the stacks of groups of frames lie to each other, in one pass over the stacks; `names` has the frames'
+    /// names. None where the stacks do not tell, as in a snapshot that did not keep one of the frames.
+    ///
+    /// The answer is the same for any order of the stacks.
+    pub fn together(&self, groups: &[&[FrameId]], names: &Frames) -> Option<Together> {
         if !groups.iter().all(|group| group.iter().all(|&frame| self.places(frame))) {
             return None;
         }
+        self.together_among(groups, names, usize::MAX).or_else(|| {
+            // Too much work: only so many groups of each stack, those with the lowest places.
+            let each = Self::MAX_LOOKS / self.stacks.len().max(1);
+            let mut together = self.together_among(groups, names, (2 * each).isqrt())?;
+            together.is_cut = true;
+            Some(together)
+        })
+    }
+
+    /// [`Trace::together`], with the pairs among `most` groups of each stack. None after [`Trace::MAX_LOOKS`].
+    fn together_among(
+        &self,
+        groups: &[&[FrameId]],
+        names: &Frames,
+        most: usize,
+    ) -> Option<Together> {
         let mut of: HashMap<FrameId, Vec<usize>, ahash::RandomState> = HashMap::default();
         for (at, group) in groups.iter().enumerate() {
             for &frame in *group {
@@ -274,8 +343,9 @@ impl Trace {
         }
         let mut together =
             Together { each: vec![Time::default(); groups.len()], ..Together::default() };
-        let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
+        let mut meetings: BTreeMap<(usize, usize), Meeting> = BTreeMap::new();
         let mut looks = Self::MAX_LOOKS;
+        let mut marks = Marks::new(names);
         let mut seen_in = vec![u32::MAX; groups.len()];
         let mut here: Vec<(usize, usize, FrameId)> = Vec::new();
         for (id, stack, time) in self.stacks() {
@@ -297,39 +367,35 @@ impl Trace {
                 together.each.get_mut(group)?.add(time);
                 together.sum.add(time);
             }
-            here.sort_unstable();
-            let Some(left) = looks.checked_sub(here.len() * (here.len() - 1) / 2) else {
-                together.is_cut = true;
+            if here.len() < 2 {
                 continue;
-            };
-            looks = left;
+            }
+            here.sort_unstable();
+            here.truncate(most);
+            looks = looks.checked_sub(here.len() * (here.len() - 1) / 2)?;
+            let rank = (time, Reverse(stack.len()), marks.of_stack(stack));
             for (at, &(a, a_depth, a_frame)) in here.iter().enumerate() {
                 for &(b, b_depth, b_frame) in here.iter().skip(at + 1) {
-                    let is_full = pairs.len() >= Self::MAX_PAIRS;
-                    let found = Pair {
-                        groups: (a, b),
-                        time: Time::default(),
-                        stack: id,
-                        frames: (a_frame, b_frame),
-                        second_is_inner: b_depth > a_depth,
-                    };
-                    let pair = match pairs.entry((a, b)) {
-                        std::collections::btree_map::Entry::Vacant(_) if is_full => {
-                            together.is_cut = true;
-                            continue;
-                        }
-                        entry => entry.or_insert(found),
-                    };
-                    let so_far = pair.time;
-                    if time > self.stacks.time(pair.stack) {
-                        *pair = found;
+                    if meetings.len() >= Self::MAX_PAIRS
+                        && meetings.last_key_value().is_some_and(|(last, _)| *last < (a, b))
+                    {
+                        together.is_cut = true;
+                        // Those after it are higher still.
+                        break;
                     }
-                    pair.time = so_far;
-                    pair.time.add(time);
+                    let example = Example { rank, stack: id, frames: (a_frame, b_frame) };
+                    let meeting = meetings.entry((a, b)).or_default();
+                    meeting.add(a_depth.cmp(&b_depth), time, example);
+                    if meetings.len() > Self::MAX_PAIRS {
+                        // The lowest ones stay, so that each that stays was met from the start.
+                        together.is_cut = true;
+                        meetings.pop_last();
+                    }
                 }
             }
         }
-        together.pairs = pairs.into_values().collect();
+        let pairs = meetings.into_iter().filter_map(|(groups, meeting)| meeting.pair(groups));
+        together.pairs = pairs.collect();
         Some(together)
     }
 
@@ -368,6 +434,33 @@ impl Trace {
             }
             kept.sort_unstable();
         }
+    }
+}
+
+/// A number for each name and each stack, the same on every machine and for any numbering of the frames.
+struct Marks<'f> {
+    names: &'f Frames,
+    /// By frame; 0 where it is not known yet.
+    of_frame: Vec<u64>,
+}
+
+impl<'f> Marks<'f> {
+    fn new(names: &'f Frames) -> Self {
+        Self { names, of_frame: vec![0; names.len()] }
+    }
+
+    fn of_stack(&mut self, stack: &[FrameId]) -> u64 {
+        // FNV-1a with 64 bits, over the bytes of a name, and over the numbers of a stack.
+        const START: u64 = 0xcbf2_9ce4_8422_2325;
+        let mix = |hash: u64, next: u64| (hash ^ next).wrapping_mul(0x0100_0000_01b3);
+        stack.iter().fold(START, |hash, frame| {
+            let Some(mark) = self.of_frame.get_mut(frame.index()) else { return hash };
+            if *mark == 0 {
+                let bytes = self.names.text(*frame).bytes();
+                *mark = bytes.fold(START, |hash, byte| mix(hash, u64::from(byte)));
+            }
+            mix(hash.rotate_left(23), *mark)
+        })
     }
 }
 

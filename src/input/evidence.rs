@@ -24,6 +24,15 @@ pub struct Named {
     pub path: PathBuf,
 }
 
+/// What was read.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// By family.
+    pub sets: Sets,
+    /// What was passed over, each a sentence without a full stop.
+    pub notices: Vec<String>,
+}
+
 /// A file to read.
 struct Wanted {
     family: Option<String>,
@@ -36,10 +45,13 @@ struct Wanted {
 /// Reads the files that were named or, where none was, those of the configuration. `folder` is the working
 /// folder.
 ///
+/// What is named is read as any tool would: a pipe too, to its end, and one that nobody writes to is waited for.
+/// What a glob leads to is read where it is a file; pipes and devices there are passed over.
+///
 /// # Errors
 /// Each file that cannot be used, and each glob that leads to none; then there is no evidence.
-pub fn read(named: &[Named], config: &Config, folder: &Path) -> Result<Sets, Vec<Error>> {
-    let mut errors = Vec::new();
+pub fn read(named: &[Named], config: &Config, folder: &Path) -> Result<Read, Vec<Error>> {
+    let (mut errors, mut notices) = (Vec::new(), Vec::new());
     let mut wanted = Vec::new();
     for Named { format, path } in named {
         let shown = path.strip_prefix(".").ok().filter(|rest| !rest.as_os_str().is_empty());
@@ -49,7 +61,7 @@ pub fn read(named: &[Named], config: &Config, folder: &Path) -> Result<Sets, Vec
     if named.is_empty() {
         for glob in &config.evidence {
             let before = wanted.len();
-            list(glob, config, folder, &mut wanted);
+            list(glob, config, folder, &mut wanted, &mut notices);
             if wanted.len() == before {
                 let message = format!("no evidence matches `{}` of the configuration", glob.glob);
                 errors.push(Error::Usage { message, hint: None });
@@ -78,11 +90,17 @@ pub fn read(named: &[Named], config: &Config, folder: &Path) -> Result<Sets, Vec
     if !errors.is_empty() {
         return Err(errors);
     }
-    Sets::new(items).map_err(|error| vec![unusable("evidence", error, None)])
+    let sets = Sets::new(items).map_err(|error| vec![unusable("evidence", error, None)])?;
+    notices.dedup();
+    Ok(Read { sets, notices })
 }
 
 /// Whether a snapshot may be written to `path`: there is none, or an older one.
 pub fn is_free_for_snapshot(path: &Path) -> bool {
+    // Opening a pipe would wait for its other end.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return false;
+    }
     let mut head = Vec::new();
     match File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut head)) {
         Ok(_) => Format::of(&head) == Some(Format::Snapshot),
@@ -92,7 +110,13 @@ pub fn is_free_for_snapshot(path: &Path) -> bool {
 
 /// The files that a glob of the configuration leads to, in the order of their paths. What version control
 /// ignores is read too: traces are not committed.
-fn list(wanted: &EvidenceGlob, config: &Config, folder: &Path, found: &mut Vec<Wanted>) {
+fn list(
+    wanted: &EvidenceGlob,
+    config: &Config,
+    folder: &Path,
+    found: &mut Vec<Wanted>,
+    notices: &mut Vec<String>,
+) {
     let one = |path: &Path| Wanted {
         family: wanted.family.clone(),
         format: wanted.format,
@@ -116,9 +140,17 @@ fn list(wanted: &EvidenceGlob, config: &Config, folder: &Path, found: &mut Vec<W
         .filter_map(Result::ok)
         .map(ignore::DirEntry::into_path)
         .filter(|path| path.strip_prefix(&config.root).is_ok_and(|path| matcher.is_match(path)))
-        .filter(|path| path.is_file())
         .collect();
     list.sort();
+    list.retain(|path| {
+        // A link that leads nowhere is none either.
+        let found = fs::metadata(path).map(|found| (found.is_file(), found.is_dir()));
+        if let Ok((false, false)) = found {
+            let name = paths::from_folder(path, folder);
+            notices.push(format!("`{name}` is passed over: it is no file"));
+        }
+        matches!(found, Ok((true, _)))
+    });
     found.extend(list.iter().map(|path| one(path)));
 }
 

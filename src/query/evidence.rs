@@ -149,7 +149,7 @@ pub struct Known {
 /// Two hypotheses that are in one stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InOneStack {
-    /// The outer one's id; of two that show one frame the earlier one's.
+    /// The outer one's id, by most of the time; of two that show one frame, and of a tie, the earlier one's.
     pub outer: Option<String>,
     /// The inner one's id.
     pub inner: Option<String>,
@@ -384,7 +384,7 @@ fn sum(entry: &Entry<'_>, measured: &Measured<'_>, name: &str, trace: &Trace) ->
         }
         let groups: Vec<&[FrameId]> =
             rows.iter().map(|(_, frame)| std::slice::from_ref(frame)).collect();
-        let together = trace.together(&groups)?;
+        let together = trace.together(&groups, measured.evidence().frames())?;
         Some((rows.iter().map(|(id, _)| id.map(str::to_owned)).collect::<Vec<_>>(), together))
     };
     let known = together(|it| it.sampled, |time| time.sampled > 0).and_then(|(ids, sampled)| {

@@ -334,9 +334,11 @@ impl Use<'_> {
         let (read, checked) = (paths(|_| true), paths(|role| role != Role::Context));
         for (known, mark) in &self.baseline.entries {
             let now = found.get(known).copied().unwrap_or(0);
+            let ran = |rule| ran(rule, file(&known.path));
             let is_judged = checked.contains(known.path.as_str())
                 && known.with.iter().all(|path| read.contains(path.as_str()))
-                && rules::find(&known.rule).is_some_and(|rule| ran(rule, file(&known.path)));
+                && rules::find(&known.rule)
+                    .is_some_and(|rule| ran(rule) && rule.subject(&known.message).is_none_or(ran));
             if !is_judged {
                 let kept = outcome.renewed.entries.entry(known.clone()).or_insert(*mark);
                 kept.count = kept.count.max(mark.count);

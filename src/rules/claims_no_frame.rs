@@ -3,7 +3,7 @@
 use super::functions::{self, LISTED, Namings};
 use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::evidence::{Function, Kinship, NearFrame, is_v0};
+use crate::evidence::{Function, Kinship, NearFrame, Nearest, is_v0};
 use crate::pattern::ways::{GAP, ways};
 use crate::register::Slot;
 use crate::workspace::{Entry, Measured, Workspace};
@@ -52,19 +52,17 @@ fn check(
             if covering.is_none() && measured.traces().next().is_none() {
                 continue;
             }
-            let near: Vec<NearFrame> =
-                asked.as_deref().map_or_else(Vec::new, |text| measured.near().nearest(text, ASKED));
-            let misses: Vec<NearFrame> = match &asked {
-                Some(text) if covering.is_none() => near
-                    .iter()
-                    .copied()
-                    .filter(|near| measured.is_sampled(near.frame))
-                    .filter(|near| is_near_miss(measured, text, near))
-                    .collect(),
-                _ => Vec::new(),
-            };
-            if covering.is_none() && misses.is_empty() {
-                continue;
+            let mut near = asked
+                .as_deref()
+                .map_or_else(Nearest::default, |text| measured.near().nearest(text, ASKED));
+            if covering.is_none() {
+                let asked = asked.as_deref().unwrap_or_default();
+                near.frames.retain(|near| {
+                    measured.is_sampled(near.frame) && is_near_miss(measured, asked, near)
+                });
+                if near.frames.is_empty() {
+                    continue;
+                }
             }
             let mut finding = findings
                 .finding(format!("{name} claims no frame"), place)
@@ -72,13 +70,12 @@ fn check(
                 .with_hypothesis(hypothesis.id());
             if let Some(name) = covering {
                 finding.notes.push(format!("the symbols cover it: they have `{name}`"));
-                explain(measured, entry, slot, &near, &mut namings, &mut finding);
             } else {
                 finding.severity = Severity::Warning;
                 let why = "the traces have no such frame, but one that is close to it";
                 finding.notes.push(why.to_owned());
-                explain(measured, entry, slot, &misses, &mut namings, &mut finding);
             }
+            explain(measured, entry, slot, &near, &mut namings, &mut finding);
             if measured.looks_v0() {
                 let note = "most of these frames are in Rust's v0 mangling, where no `::h…` stands at \
                             the end; the profiler may print them otherwise";
@@ -122,10 +119,12 @@ fn explain(
     measured: &Measured<'_>,
     entry: &Entry<'_>,
     slot: &Slot<'_>,
-    near: &[NearFrame],
+    near: &Nearest,
     namings: &mut Namings,
     finding: &mut Diagnostic,
 ) {
+    let Nearest { frames: near, is_cut } = near;
+    let mut is_spent = false;
     for (nth, found) in near.iter().take(LISTED - 1).enumerate() {
         let what = match found.kinship {
             Kinship::OtherMangling => "the same path in another spelling",
@@ -135,7 +134,12 @@ fn explain(
         };
         let text = measured.text(found.frame);
         // Nobody writes a pattern for a mangled name.
-        let named = if is_v0(text) { None } else { namings.ask(measured, found.frame) };
+        let named = if is_v0(text) {
+            None
+        } else {
+            is_spent |= namings.is_spent();
+            namings.ask(measured, found.frame)
+        };
         let readable = named.as_ref().filter(|named| named.chars().count() <= LONGEST);
         let claims = readable.map_or_else(String::new, |named| format!(", which `{named}` claims"));
         let shown = if found.kinship == Kinship::OtherMangling {
@@ -146,7 +150,8 @@ fn explain(
         finding.notes.push(format!("{what}: {shown}{claims}"));
         let is_alone = near.get(nth + 1).is_none_or(|next| next.rank() != found.rank());
         let is_plain = found.kinship == Kinship::SameName && found.shared > 0;
-        if nth == 0 && is_alone && is_plain {
+        // Among those that were not looked at there may be another one.
+        if nth == 0 && is_alone && is_plain && !is_cut {
             finding.fix = named.and_then(|named| {
                 functions::name_one(
                     measured,
@@ -157,5 +162,12 @@ fn explain(
                 )
             });
         }
+    }
+    if is_spent {
+        finding.notes.push(Namings::SPENT.to_owned());
+    }
+    if *is_cut {
+        let note = "more frames have a name of it than are looked at: there may be a nearer one";
+        finding.notes.push(note.to_owned());
     }
 }

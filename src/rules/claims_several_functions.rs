@@ -64,8 +64,12 @@ fn check(
             let text = functions::path(measured.text(*frame));
             finding.notes.push(format!("in `{source}` the table shows {text}"));
         }
-        finding.fix = target(workspace, measured, slot, &claimed, &shown)
-            .and_then(|target| repair(measured, entry, slot, target, &mut namings));
+        if let Some(target) = target(workspace, measured, slot, &claimed, &shown) {
+            if namings.is_spent() {
+                finding.notes.push(Namings::SPENT.to_owned());
+            }
+            finding.fix = repair(measured, entry, slot, target, &mut namings);
+        }
         findings.push(finding);
     }
 }
@@ -105,7 +109,7 @@ fn in_one_stack(
     let groups: Vec<&[FrameId]> =
         ranked.iter().map(|(claimed, _)| claimed.frames.as_slice()).collect();
     let pairs = measured.traces().filter_map(|(_, trace)| {
-        let together = trace.together(&groups)?;
+        let together = trace.together(&groups, measured.evidence().frames())?;
         let pair = together.pairs.into_iter().max_by_key(|pair| pair.time.sampled)?;
         Some((trace, pair))
     });

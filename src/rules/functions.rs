@@ -104,6 +104,15 @@ impl Namings {
         Self((measured.namings() / registers.max(1)).max(1))
     }
 
+    /// What is said where one more question would be one too many.
+    pub(super) const SPENT: &'static str = "what pattern claims just one function is not looked for: \
+                                            too many findings of this rule ask for one";
+
+    /// Whether enough was asked.
+    pub(super) fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+
     /// See [`Measured::naming`]; `None` too where enough was asked.
     pub(super) fn ask(&mut self, measured: &Measured<'_>, frame: FrameId) -> Option<String> {
         self.0 = self.0.checked_sub(1)?;

@@ -32,6 +32,8 @@ struct Nested<'m> {
     trace: &'m Trace,
     /// Of the stacks that both are in.
     time: Time,
+    /// The part of it whose stacks have them the other way round.
+    reversed: Time,
     /// Of the inner one.
     whole: Time,
     stack: StackId,
@@ -52,7 +54,7 @@ fn check(
         let rows = rows(entry, measured, trace);
         let groups: Vec<&[FrameId]> =
             rows.iter().map(|row| std::slice::from_ref(&row.frame)).collect();
-        let Some(together) = trace.together(&groups) else {
+        let Some(together) = trace.together(&groups, measured.evidence().frames()) else {
             say_unknown(entry, source, trace, &rows, findings);
             continue;
         };
@@ -129,8 +131,16 @@ fn inside(
             } else {
                 format!("of {}", functions::time(nested.trace, whole))
             };
+            let reversed = match nested.reversed.sampled {
+                0 => String::new(),
+                reversed => format!(
+                    "; in {} of these {} is the inner one",
+                    functions::time(nested.trace, reversed),
+                    named(other)
+                ),
+            };
             finding.notes.push(format!(
-                "in `{}` {} of it are in the time of {} too, {of}",
+                "in `{}` {} of it are in the time of {} too, {of}{reversed}",
                 nested.source,
                 functions::time(nested.trace, time),
                 named(other)
@@ -181,6 +191,7 @@ fn nested<'m>(
         source,
         trace,
         time: pair.time,
+        reversed: pair.reversed,
         whole: *together.each.get(inner)?,
         stack: pair.stack,
         outer: rows.get(outer)?.frame,

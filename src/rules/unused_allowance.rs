@@ -15,6 +15,14 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Allowances(check),
 };
 
+/// The rule whose allowance a message of this rule is about.
+pub(super) fn subject(message: &str) -> Option<&'static Rule> {
+    super::find(message.strip_prefix(START)?.split('`').nth(1)?)
+}
+
+/// How each message begins; the rule follows, between back ticks.
+const START: &str = "the allowance of ";
+
 fn check(workspace: &Workspace<'_>, judged: &[Judged], findings: &mut Findings) {
     for judgement in judged {
         let (entry, hypothesis) = workspace.at(judgement.place);
@@ -25,8 +33,8 @@ fn check(workspace: &Workspace<'_>, judged: &[Judged], findings: &mut Findings) 
             allowance.with.map_or_else(String::new, |id| format!(" with {}", quoted(id.value())));
         let message = match judgement.outcome {
             Outcome::Used => continue,
-            Outcome::Unused => format!("the allowance of {rule}{with} silences nothing"),
-            Outcome::RunOut => format!("the allowance of {rule}{with} has run out on {until}"),
+            Outcome::Unused => format!("{START}{rule}{with} silences nothing"),
+            Outcome::RunOut => format!("{START}{rule}{with} has run out on {until}"),
         };
         let mut finding = findings
             .finding(message, label(entry.file, allowance.span(), ""))

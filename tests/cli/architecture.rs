@@ -9,7 +9,7 @@ use crate::transcript::{project, walk};
 const LAYERS: &[&[&str]] = &[
     &["main"],
     &["lib"],
-    &["check"],
+    &["check", "measure"],
     &["settings", "console"],
     &["cli"],
     &["known", "input", "output", "writer"],
