@@ -5,7 +5,8 @@
 //! context, and where a bracket is too many or too few, by how far the rest of the text fits each
 //! guess ([`Parser::foresee`]). What may be looked at ahead is bounded by a multiple of the text, so
 //! that the whole stays linear. What a guess may have lost marks its container as incomplete
-//! ([`Parser::lose`]).
+//! ([`Parser::lose`]). Where that leaves several errors, or a bracket that may be missing elsewhere,
+//! `slip` takes a second look.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -125,6 +126,28 @@ impl<'s> Parser<'s> {
             };
         }
         self.finish()
+    }
+
+    /// Reads as [`run`](Self::run) does, but gives up once there are more than `most` errors. With
+    /// how many bytes were read for it, those that were looked at ahead included.
+    pub(super) fn run_within(mut self, most: usize) -> (Option<Document<'s>>, usize) {
+        let budget = self.guesses.saturating_add(self.foresight);
+        let mut expect = Expect::Value;
+        loop {
+            if self.error_count() > most {
+                break;
+            }
+            expect = match expect {
+                Expect::Rest => self.rest(),
+                Expect::Name(comma) => self.name(comma),
+                Expect::Value => self.value(),
+                Expect::Element(comma) => self.element(comma),
+                Expect::Done => break,
+            };
+        }
+        let ahead = budget.saturating_sub(self.guesses.saturating_add(self.foresight));
+        let cost = self.at.saturating_add(ahead);
+        if self.error_count() > most { (None, cost) } else { (Some(self.finish()), cost) }
     }
 
     fn finish(mut self) -> Document<'s> {

@@ -590,7 +590,14 @@ impl Parser<'_> {
             value: value as u32..self.decoded.len() as u32,
             source: content,
             escapes: first_escape..self.escapes.len() as u32,
-            fault: if self.error_count() > count { Fault::Misspelled } else { Fault::None },
+            fault: if self.error_count() == count {
+                Fault::None
+            } else if self.errors[first_error..].iter().any(|it| it.kind == Kind::TruncatedEscape) {
+                // Which character was meant is not known.
+                Fault::Guessed
+            } else {
+                Fault::Misspelled
+            },
         });
         self.spellings.len() as u32 - 1
     }
