@@ -1216,7 +1216,8 @@ impl<'s> Parser<'s> {
         self.guess_brackets();
         // What it closes may be the value before it.
         if comma.is_none()
-            && let Some(node) = self.nodes.last_mut()
+            && self.errors.len() < MAX_ERRORS
+            && let Some(node) = self.last_value().and_then(|it| self.nodes.get_mut(it as usize))
         {
             node.guessed = true;
         }
@@ -1534,6 +1535,10 @@ impl<'s> Parser<'s> {
                     error.relate(opener, "opened here");
                     error.replace("put the right bracket", here, right, as_typo == usize::MAX);
                 }
+            }
+            // Of an empty one, the opening bracket may as well be the wrong one.
+            if self.stack.last().is_some_and(|open| open.count == 0) {
+                self.guess_brackets();
             }
             self.at += 1;
             return self.close(self.at);

@@ -49,13 +49,14 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
     let elsewhere = better_places(text, &document);
     if let [error] = document.errors.as_slice() {
         let mut mends = elsewhere;
-        if error.kind == Kind::Unexpected {
-            Near::find(text, error.span.start as usize).joins(&mut mends);
+        mends.extend(nested_array(&document, error));
+        if matches!(error.kind, Kind::Unexpected | Kind::MissingComma | Kind::Unclosed) {
+            Near::find(text, error.span.start as usize).beside(error.kind, &mut mends);
         }
         let read = mends.into_iter().find_map(|mend| {
             let mended = Mended::new(text, vec![mend])?;
             let (read, _) = Parser::new(&mended.text).run_within(0);
-            Some(mended.settle(text, read?))
+            mended.settle(text, read?)
         });
         return read.unwrap_or(document);
     }
@@ -78,13 +79,13 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
             let Some(mended) = Mended::new(text, all) else { continue };
             let (read, cost) = Parser::new(&mended.text).run_within(most);
             budget = budget.saturating_sub(cost);
-            if let Some(read) = read {
-                let errors = read.errors.len() + mended.mends.len();
-                let read = mended.settle(text, read);
-                if explains(&document, &read) {
-                    fewest = errors;
-                    best = Some((mended.mends, read));
-                }
+            if let Some(read) = read
+                && let errors = read.errors.len() + mended.mends.len()
+                && let Some(read) = mended.settle(text, read)
+                && explains(&document, &read)
+            {
+                fewest = errors;
+                best = Some((mended.mends, read));
             }
             if budget == 0 {
                 break;
@@ -256,6 +257,32 @@ fn unclosed_by_names(document: &Document<'_>, error: &SyntaxError) -> Option<Men
     Some(unclosed(start, before.value.span().end as usize, "}"))
 }
 
+/// Where an array that is not closed has one array in it among its elements, or nothing else: its opening
+/// bracket is one too many, rather.
+fn nested_array(document: &Document<'_>, error: &SyntaxError) -> Option<Mend> {
+    if !matches!(error.kind, Kind::Unclosed | Kind::WrongCloser) {
+        return None;
+    }
+    let outer = error.related.as_ref()?.0.start;
+    let id = document.nodes.partition_point(|node| node.span.start < outer);
+    let value = super::Value { doc: document, id: u32::try_from(id).ok()? };
+    let mut inner = value.as_array()?.elements().filter_map(super::Value::as_array);
+    let (inner, more) = (inner.next()?, inner.next());
+    let at = inner.as_value().span().start as usize;
+    more.is_none().then(|| stray(document.text, at..at + 1))
+}
+
+/// The token at `at` is too many.
+fn stray(text: &str, at: Range<usize>) -> Mend {
+    let shown: String = text[at.clone()].chars().take(40).collect();
+    let (kind, message) = match shown.as_bytes().first() {
+        Some(b'}' | b']') => (Kind::WrongCloser, format!("`{shown}` closes nothing that is open")),
+        Some(b'{' | b'[') => (Kind::WrongOpener, format!("`{shown}` opens nothing that is closed")),
+        _ => (Kind::Unexpected, format!("`{shown}` does not belong here")),
+    };
+    Mend::new(vec![(at.clone(), " ")], at, kind, message, "delete it")
+}
+
 /// The tokens near a place, and what is open there.
 struct Near<'s> {
     text: &'s str,
@@ -380,6 +407,25 @@ impl<'s> Near<'s> {
         all
     }
 
+    /// What else a single error may be: strings that are joined, a number or a literal before the value
+    /// that was meant, brackets with nothing between them.
+    fn beside(&self, kind: Kind, all: &mut Vec<Mend>) {
+        if kind == Kind::Unexpected {
+            self.joins(all);
+        }
+        let before = self.before.checked_sub(1).and_then(|index| self.tokens.get(index));
+        let here = self.tokens.get(self.before).filter(|&it| b"{[".contains(&self.first(it)));
+        let (Some(before), Some(here)) = (before, here) else { return };
+        let behind = self.tokens.get(self.before + 1).map_or(0, |token| self.first(token));
+        if kind == Kind::Unclosed {
+            if matches!((self.first(here), behind), (b'{', b'}') | (b'[', b']')) {
+                all.push(stray(self.text, here.clone()));
+            }
+        } else if self.first(before).is_ascii_alphanumeric() || self.first(before) == b'-' {
+            all.push(stray(self.text, before.clone()));
+        }
+    }
+
     /// `"a" + "b"`, and strings side by side.
     fn joins(&self, all: &mut Vec<Mend>) {
         for (index, first) in self.tokens.iter().enumerate() {
@@ -391,9 +437,9 @@ impl<'s> Near<'s> {
             let mut last = first.clone();
             while edits.len() < MAX_JOINED {
                 let Some(mut next) = token(self.text, last.end) else { break };
-                let mut stray = last.end..last.end;
+                let mut gap = last.end..last.end;
                 if matches!(self.first(&next), b'+' | b'.' | b'&' | b'\\' | b'~') {
-                    stray = next.clone();
+                    gap = next.clone();
                     let Some(behind) = token(self.text, next.end) else { break };
                     next = behind;
                 }
@@ -401,7 +447,7 @@ impl<'s> Near<'s> {
                     break;
                 }
                 edits.push((last.end - 1..next.start + 1, ""));
-                at.get_or_insert(stray);
+                at.get_or_insert(gap);
                 last = next;
             }
             let Some(at) = at else { continue };
@@ -453,19 +499,7 @@ impl<'s> Near<'s> {
 
     /// Tokens that are too many.
     fn strays(&self, all: &mut Vec<Mend>) {
-        let mut delete = |at: Range<usize>| {
-            let shown: String = self.text[at.clone()].chars().take(40).collect();
-            let (kind, message) = match self.first(&at) {
-                b'}' | b']' => {
-                    (Kind::WrongCloser, format!("`{shown}` closes nothing that is open"))
-                }
-                b'{' | b'[' => {
-                    (Kind::WrongOpener, format!("`{shown}` opens nothing that is closed"))
-                }
-                _ => (Kind::Unexpected, format!("`{shown}` does not belong here")),
-            };
-            all.push(Mend::new(vec![(at.clone(), " ")], at, kind, message, "delete it"));
-        };
+        let mut delete = |at: Range<usize>| all.push(stray(self.text, at));
         for token in self.suspects() {
             if self.first(token) != b'"' {
                 delete(token.clone());
@@ -665,13 +699,23 @@ impl Mended {
     }
 
     /// What was read of the mended text, as what was read of `text`.
-    fn settle<'s>(&self, text: &'s str, read: Document<'_>) -> Document<'s> {
+    /// `None` where a token that was put in has become part of a string, or a string that it lies in is at
+    /// fault itself.
+    fn settle<'s>(&self, text: &'s str, read: Document<'_>) -> Option<Document<'s>> {
         let Document { nodes, spellings, decoded, escapes, repeats, errors, .. } = read;
         let mut document = Document { text, nodes, spellings, decoded, escapes, repeats, errors };
         let Document { nodes, spellings, decoded, escapes, errors, .. } = &mut document;
         let mut joined = Vec::new();
         for (id, node) in nodes.iter().enumerate().filter(|(_, node)| node.tag == Tag::String) {
             let edits = self.edits_within(node.span);
+            let is_of_string = |(_, new): &(Range<usize>, Range<usize>)| {
+                matches!(&self.text[new.clone()], "" | "\\")
+                    || &self.text[new.clone()] == "\"" && new.end == node.span.end as usize
+            };
+            let own = spellings.get(node.extra as usize).map_or(Fault::None, |it| it.fault);
+            if !edits.is_empty() && own != Fault::None || !edits.iter().all(is_of_string) {
+                return None;
+            }
             if !edits.is_empty() {
                 joined.push((id, self.spell(*node, edits, spellings, escapes)));
             }
@@ -710,10 +754,11 @@ impl Mended {
                 match (own, character) {
                     _ if at == 0 => source.start = old.end as u32,
                     (_, None) => source.end = source.end.min(old.start as u32),
-                    (Some(own), _) => {
-                        let gap = (own.source.saturating_sub(old.start as u32)).min(255) as u8;
-                        own.source_len = own.source_len.saturating_add(gap);
-                        own.source = old.start as u32;
+                    (Some(own), Some(character)) => {
+                        let end = own.source + u32::from(own.source_len);
+                        let end = end.max((old.end + character.len_utf8()) as u32);
+                        own.source = own.source.min(old.start as u32);
+                        own.source_len = end.saturating_sub(own.source).min(255) as u8;
                     }
                     (None, Some(character)) => {
                         let len = character.len_utf8() as u8;
@@ -755,6 +800,6 @@ impl Mended {
             errors.push(mend.error.clone());
         }
         errors.sort_by_key(|error| error.span.start);
-        document
+        Some(document)
     }
 }

@@ -119,7 +119,9 @@ impl Parser<'_> {
         let content = Span::new(start + 1, end.content);
         let extra = self.decode(content, '"');
         if let Some(spelling) = self.spellings.last_mut() {
-            if end.fault.is_some() {
+            // What runs over a line's end may have been meant to end there.
+            let runs_on = || self.text[content.range()].contains(['\n', '\r']);
+            if end.fault.is_some() || end.controls && runs_on() {
                 spelling.fault = Fault::Guessed;
             } else if end.controls {
                 spelling.fault = Fault::Misspelled;
