@@ -54,7 +54,7 @@ pub const MAX_INT_DIGITS: usize = 4300;
 
 /// Reads a text. A byte order mark at its start is passed over.
 pub fn parse(text: &str) -> Document<'_> {
-    let document = parser::Parser::new(text).run();
+    let (document, _) = parser::Parser::new(text).run();
     if document.errors.is_empty() { document } else { slip::look_again(text, document) }
 }
 

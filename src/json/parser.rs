@@ -25,6 +25,9 @@ const FEW_MEMBERS: u32 = 12;
 /// The most closing brackets that one bracket of another kind can show to be missing.
 const MAX_MISSING: usize = 32;
 
+/// How many times the length of the text may be looked at ahead to judge guesses.
+const FORESIGHT: usize = 16;
+
 /// What is to be read next.
 #[derive(Clone, Copy)]
 enum Expect {
@@ -73,6 +76,8 @@ pub(super) struct Parser<'s> {
     pub(super) errors: Vec<SyntaxError>,
     /// How many errors there were beyond [`MAX_ERRORS`].
     more_errors: usize,
+    /// So many errors are worth reading on.
+    most_errors: usize,
 }
 
 /// A character that can stand in a name or word without quotes.
@@ -107,14 +112,16 @@ impl<'s> Parser<'s> {
             truncated: false,
             forgiven: 0,
             guesses: text.len(),
-            foresight: text.len().saturating_mul(16),
+            foresight: text.len().saturating_mul(FORESIGHT),
             hidden: usize::MAX,
             errors: Vec::new(),
             more_errors: 0,
+            most_errors: usize::MAX,
         }
     }
 
-    pub(super) fn run(mut self) -> Document<'s> {
+    /// Reads the text. With how many bytes were read for it, those that were looked at ahead included.
+    pub(super) fn run(mut self) -> (Document<'s>, usize) {
         let mut expect = Expect::Value;
         loop {
             expect = match expect {
@@ -125,29 +132,22 @@ impl<'s> Parser<'s> {
                 Expect::Done => break,
             };
         }
-        self.finish()
-    }
-
-    /// Reads as [`run`](Self::run) does, but gives up once there are more than `most` errors. With
-    /// how many bytes were read for it, those that were looked at ahead included.
-    pub(super) fn run_within(mut self, most: usize) -> (Option<Document<'s>>, usize) {
-        let budget = self.guesses.saturating_add(self.foresight);
-        let mut expect = Expect::Value;
-        loop {
-            if self.error_count() > most {
-                break;
-            }
-            expect = match expect {
-                Expect::Rest => self.rest(),
-                Expect::Name(comma) => self.name(comma),
-                Expect::Value => self.value(),
-                Expect::Element(comma) => self.element(comma),
-                Expect::Done => break,
-            };
-        }
-        let ahead = budget.saturating_sub(self.guesses.saturating_add(self.foresight));
+        let ahead = self.budget().saturating_sub(self.guesses.saturating_add(self.foresight));
         let cost = self.at.saturating_add(ahead);
-        if self.error_count() > most { (None, cost) } else { (Some(self.finish()), cost) }
+        (self.finish(), cost)
+    }
+
+    /// Reads as [`run`](Self::run) does, but gives up, with `None`, before a container opens once there
+    /// are more than `most` errors.
+    pub(super) fn run_within(mut self, most: usize) -> (Option<Document<'s>>, usize) {
+        self.most_errors = most;
+        let (read, cost) = self.run();
+        (Some(read).filter(|read| read.errors.len() <= most), cost)
+    }
+
+    /// How many bytes may be looked at ahead, for every purpose.
+    fn budget(&self) -> usize {
+        self.bytes.len().saturating_mul(1 + FORESIGHT)
     }
 
     fn finish(mut self) -> Document<'s> {
@@ -497,6 +497,9 @@ impl<'s> Parser<'s> {
 
     fn open(&mut self, is_object: bool) -> Expect {
         let start = self.at;
+        if self.errors.len() > self.most_errors {
+            return Expect::Done;
+        }
         if self.stack.len() >= MAX_DEPTH {
             let message = format_args!(
                 "nested deeper than the {MAX_DEPTH} levels that reglint reads; this is passed over"

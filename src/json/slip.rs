@@ -28,7 +28,7 @@ use super::{Document, Escape, Fault, MAX_ERRORS, Node, Spelling, Tag};
 use crate::span::Span;
 
 /// How many times the length of the text may be read again, looks ahead included.
-const READINGS: usize = 24;
+const READINGS: usize = 12;
 
 /// How many bytes may be read again besides, whatever the length.
 const MIN_READ: usize = 1 << 20;
