@@ -243,6 +243,25 @@ fn findings(text: &str) -> Vec<String> {
     })
 }
 
+/// Whether what is found besides the one syntax error is true all the same.
+fn is_excused(kind: &str, found: &[String]) -> bool {
+    let (syntax, others): (Vec<_>, Vec<_>) =
+        found.iter().partition(|line| line.starts_with("invalid-json"));
+    let all = |words: &[&str]| others.iter().all(|line| words.iter().any(|it| line.contains(it)));
+    let is_true = match kind {
+        // A value too many in a list: a comma is missing, and the value is of another type.
+        "insert 1" => all(&["is a number, not"]),
+        // A list around the register that does not end.
+        "insert [" => all(&["the register is an array"]),
+        // Two strings in a list: a comma is missing, and each is an example of its own.
+        "\"a\" \"b\" string" | "\"a\" LF \"b\" string" => all(&["example-mismatch"]),
+        // A backslash that was to be doubled is taken for one that was, and the pattern is read.
+        "\\d in string" => all(&["claims-nothing", "example-mismatch"]),
+        _ => false,
+    };
+    is_true && syntax.len() == 1
+}
+
 #[test]
 fn one_mistake_gives_one_finding() {
     let all = std::env::var_os("REGLINT_MISTAKES").is_some_and(|value| value == "all");
@@ -267,7 +286,7 @@ fn one_mistake_gives_one_finding() {
             }
             let found = findings(&wrong);
             table.entry(mistake.kind.clone()).or_default()[found.len().min(4)] += 1;
-            if found.len() != 1 {
+            if found.len() != 1 && !is_excused(&mistake.kind, &found) {
                 let before = text[..start].lines().last().unwrap_or_default();
                 let behind: String = text[end..].chars().take(40).collect();
                 let (kind, new, found) = (mistake.kind, mistake.new, found.join("\n    "));

@@ -48,11 +48,12 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
     }
     let elsewhere = better_places(text, &document);
     if let [error] = document.errors.as_slice() {
-        let mut mends = elsewhere;
-        mends.extend(nested_array(&document, error));
+        let mut mends = Vec::new();
         if matches!(error.kind, Kind::Unexpected | Kind::MissingComma | Kind::Unclosed) {
             Near::find(text, error.span.start as usize).beside(error.kind, &mut mends);
         }
+        mends.extend(elsewhere);
+        mends.extend(nested_array(&document, error));
         let read = mends.into_iter().find_map(|mend| {
             let mended = Mended::new(text, vec![mend])?;
             let (read, _) = Parser::new(&mended.text).run_within(0);
