@@ -570,13 +570,13 @@ impl<'s> Near<'s> {
             if self.first(token) != b'"' {
                 continue;
             }
-            let mut marks = vec![token.start..token.start + 1];
-            if self.is_string(token) {
-                marks.push(token.end - 1..token.end);
-            } else {
+            let is_string = self.is_string(token);
+            if !is_string {
                 self.closings(token, all);
             }
-            for at in marks {
+            let last = is_string.then(|| token.end - 1);
+            for start in [Some(token.start), last].into_iter().flatten() {
+                let at = start..start + 1;
                 let message = "this quotation mark is one too many".to_owned();
                 let edits = vec![(at.clone(), " ")];
                 all.push(Mend::new(edits, at.clone(), Kind::Unexpected, message, "delete it"));
@@ -673,7 +673,6 @@ impl Mended {
     /// Where the text of a string with `edits` stands in the mended text, and where in its value
     /// parts of it are joined, with what lies between them in the original.
     fn spell(
-        &self,
         node: Node,
         edits: &[(Range<usize>, Range<usize>)],
         spellings: &[Spelling],
@@ -718,7 +717,7 @@ impl Mended {
                 return None;
             }
             if !edits.is_empty() {
-                joined.push((id, self.spell(*node, edits, spellings, escapes)));
+                joined.push((id, Self::spell(*node, edits, spellings, escapes)));
             }
         }
         for escape in escapes.iter_mut() {
@@ -732,20 +731,15 @@ impl Mended {
         for (id, Spelled { source, parts }) in joined {
             let node = &mut nodes[id];
             let (mut source, first) = (self.original(source), escapes.len() as u32);
-            let value = match spellings.get(node.extra as usize) {
-                Some(spelling) => {
-                    escapes.extend_from_within(
-                        spelling.escapes.start as usize..spelling.escapes.end as usize,
-                    );
-                    spelling.value.clone()
-                }
-                None => {
-                    let start = decoded.len() as u32;
-                    decoded.push_str(
-                        &self.text[node.span.start as usize + 1..node.span.end as usize - 1],
-                    );
-                    start..decoded.len() as u32
-                }
+            let value = if let Some(spelling) = spellings.get(node.extra as usize) {
+                let own = spelling.escapes.start as usize..spelling.escapes.end as usize;
+                escapes.extend_from_within(own);
+                spelling.value.clone()
+            } else {
+                let start = decoded.len() as u32;
+                let inner = node.span.start as usize + 1..node.span.end as usize - 1;
+                decoded.push_str(&self.text[inner]);
+                start..decoded.len() as u32
             };
             let text = &decoded[value.start as usize..value.end as usize];
             for (at, old) in parts {
