@@ -432,6 +432,13 @@ proptest! {
 
 /// Every token at every place of a small file, and every byte of it taken away.
 #[test]
+fn no_mend_reaches_into_a_string() {
+    // What closes the list is put where the string that is not closed ends, behind its backslash.
+    check_invariants(&json::parse("[nul,[\r \"\\n\\n\\u\n0"));
+    check_invariants(&json::parse("[1 \"b c\"\"\"  \"\\u0041\"(\n\"\\u0041\"]"));
+}
+
+#[test]
 fn each_single_change_is_read_without_a_crash() {
     let text = "{\"id\":[0, \"\\u0069\"] ,\r\n\"b\":{\"c\":null, \"d\": -1.5e3},\"\\\\.\":[{\"e\":true},[]]} ";
     let tokens = [

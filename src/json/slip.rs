@@ -662,11 +662,11 @@ impl Mended {
         Span { start, end: self.origin(span.end, true).max(start) }
     }
 
-    /// The edits that lie in the string at `span` of the mended text.
+    /// The edits that lie in the string at `span` of the mended text, or begin there.
     fn edits_within(&self, span: Span) -> &[(Range<usize>, Range<usize>)] {
         let (start, end) = (span.start as usize, span.end as usize);
         let first = self.edits.partition_point(|(_, new)| new.start < start);
-        let count = self.edits[first..].iter().take_while(|(_, new)| new.end <= end).count();
+        let count = self.edits[first..].iter().take_while(|(_, new)| new.start < end).count();
         &self.edits[first..first + count]
     }
 
