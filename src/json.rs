@@ -4,7 +4,9 @@
 //!
 //! [`parse`] never fails: it gives a [`Document`] and its errors. A text is accepted when both
 //! CPython's `json.loads` and RFC 8259 accept it; everything that either refuses is an error.
-//! One mistake gives one error, and the rest is read all the same, so that one run can show all.
+//! One mistake gives one error, and the rest is read all the same, so that one run can show all:
+//! the parser goes on from each by what stands near it, and where that gives several errors, the text is
+//! read again with one token mended, to see whether that explains them (`slip.rs`).
 //!
 //! A document is one flat list of nodes in the order of the text (a "tape"): a container is
 //! followed by its children and knows where they end. There is nothing to recurse into, neither
@@ -29,6 +31,7 @@
 
 mod error;
 mod parser;
+mod slip;
 mod string;
 
 use std::fmt;
@@ -51,7 +54,8 @@ pub const MAX_INT_DIGITS: usize = 4300;
 
 /// Reads a text. A byte order mark at its start is passed over.
 pub fn parse(text: &str) -> Document<'_> {
-    parser::Parser::new(text).run()
+    let (document, _) = parser::Parser::new(text).run();
+    if document.errors.is_empty() { document } else { slip::look_again(text, document) }
 }
 
 /// What a node is.
@@ -104,7 +108,7 @@ enum Fault {
     None,
     /// Something in it is wrong; where it ends is clear.
     Misspelled,
-    /// Where it ends is a guess.
+    /// Where it ends is a guess, or what one of its characters is.
     Guessed,
 }
 
@@ -497,8 +501,8 @@ impl<'d> Str<'d> {
         self.doc.str_value(self.node())
     }
 
-    /// Whether where it ends is a guess, since it is not closed or closed too early: its value may be
-    /// cut short, or hold more than it was to.
+    /// Whether where it ends is a guess, since it is not closed or closed too early, or what one of its
+    /// characters is, since an escape is cut short: its value may not be what it was to be.
     pub fn is_guessed(self) -> bool {
         self.fault() == Fault::Guessed
     }

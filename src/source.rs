@@ -25,16 +25,58 @@ pub enum EncodingFault {
     ByteOrderMark(Span),
     /// A run of bytes that no UTF-8 text has.
     NotUtf8(Span),
-    /// The text is UTF-16 (its byte order mark says so); nothing else of it can be checked.
-    Utf16(Span),
+    /// The text is in another encoding of Unicode, as its first bytes show; nothing else of it can
+    /// be checked.
+    Wide(Span, Wide),
 }
 
 impl EncodingFault {
     /// The bytes at fault.
     pub fn span(self) -> Span {
         match self {
-            Self::ByteOrderMark(span) | Self::NotUtf8(span) | Self::Utf16(span) => span,
+            Self::ByteOrderMark(span) | Self::NotUtf8(span) | Self::Wide(span, _) => span,
         }
+    }
+}
+
+/// An encoding of Unicode that takes more than one byte for an ASCII character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wide {
+    /// Its name, such as `UTF-16LE`.
+    pub name: &'static str,
+    /// Whether a byte order mark names it; else the zero bytes beside the first characters do.
+    pub is_marked: bool,
+}
+
+impl Wide {
+    /// The encoding that the first bytes of a text show, and how many bytes show it.
+    ///
+    /// JSON begins with ASCII, whatever it holds. Without a byte order mark, two such characters
+    /// beside each other are asked for (or one that is all): the zero bytes of an encoding as RFC 4627,
+    /// section 3, and `json.detect_encoding` of CPython tell them apart.
+    fn detect(bytes: &[u8]) -> Option<(usize, Self)> {
+        const LONGEST: usize = 4;
+        let marks: [(&[u8], _); LONGEST] = [
+            (&[0xff, 0xfe, 0, 0], "UTF-32LE"),
+            (&[0, 0, 0xfe, 0xff], "UTF-32BE"),
+            (&[0xff, 0xfe], "UTF-16LE"),
+            (&[0xfe, 0xff], "UTF-16BE"),
+        ];
+        if let Some((mark, name)) = marks.into_iter().find(|(mark, _)| bytes.starts_with(mark)) {
+            return Some((mark.len(), Self { name, is_marked: true }));
+        }
+        let shows = |width: usize, ascii: usize| {
+            let start = &bytes[..bytes.len().min(2 * width)];
+            let is_ascii = |unit: &[u8]| {
+                let fits = |(at, &byte): (usize, &u8)| (byte == 0) == (at != ascii) && byte < 0x80;
+                unit.len() == width && unit.iter().enumerate().all(fits)
+            };
+            !start.is_empty() && start.chunks(width).all(is_ascii)
+        };
+        [("UTF-32LE", 4, 0), ("UTF-32BE", 4, 3), ("UTF-16LE", 2, 0), ("UTF-16BE", 2, 1)]
+            .into_iter()
+            .find(|&(_, width, ascii)| shows(width, ascii))
+            .map(|(name, width, _)| (width, Self { name, is_marked: false }))
     }
 }
 
@@ -126,7 +168,7 @@ impl Source {
 
     /// Whether the bytes are text at all, so that anything else can be said of them.
     pub fn is_text(&self) -> bool {
-        !matches!(self.faults.first(), Some(EncodingFault::Utf16(_)))
+        !matches!(self.faults.first(), Some(EncodingFault::Wide(..)))
     }
 
     /// Whether the text is what was read, byte by byte.
@@ -311,20 +353,20 @@ pub fn compare_paths(a: &str, b: &str) -> Ordering {
 /// The text of `bytes` and what is wrong with them, offsets kept.
 fn decode(bytes: Vec<u8>) -> (String, Vec<EncodingFault>) {
     let mut faults = Vec::new();
+    if let Some((length, wide)) = Wide::detect(&bytes) {
+        faults.push(EncodingFault::Wide(Span::new(0, length), wide));
+    }
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
             let mut bytes = error.into_bytes();
-            if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-                faults.push(EncodingFault::Utf16(Span::new(0, 2)));
-            }
             let mut at = 0;
             while let Err(error) = std::str::from_utf8(&bytes[at..]) {
                 let start = at + error.valid_up_to();
                 at = error.error_len().map_or(bytes.len(), |length| start + length);
                 bytes[start..at].fill(b'?');
                 match faults.last_mut() {
-                    Some(EncodingFault::Utf16(_)) => {}
+                    Some(EncodingFault::Wide(..)) => {}
                     // Bytes side by side are one fault.
                     Some(EncodingFault::NotUtf8(run)) if run.end as usize == start => {
                         run.end = at as u32;
@@ -420,9 +462,35 @@ mod tests {
         {
             assert_eq!(source.is_damaged(Span::new(start, end)), damaged, "{start}..{end}");
         }
-        let utf16 = Source::new("a", b"\xff\xfe{\0\xd8\0".to_vec());
-        assert!(!utf16.is_text());
-        assert_eq!(utf16.encoding_faults().len(), 1);
+    }
+
+    #[test]
+    fn wide_encodings_are_one_fault() {
+        let wide = |text: &str, name: &str| -> Vec<u8> {
+            let utf16 = text.encode_utf16();
+            let utf32 = text.chars().map(u32::from);
+            match name {
+                "UTF-16LE" => utf16.flat_map(u16::to_le_bytes).collect(),
+                "UTF-16BE" => utf16.flat_map(u16::to_be_bytes).collect(),
+                "UTF-32LE" => utf32.flat_map(u32::to_le_bytes).collect(),
+                _ => utf32.flat_map(u32::to_be_bytes).collect(),
+            }
+        };
+        for name in ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"] {
+            let width = if name.starts_with("UTF-32") { 4 } else { 2 };
+            for text in ["{\n  \"µ\": 1}", "[]", "1", "\r\n{\"字\": \"\u{1f40d}\"}"] {
+                for mark in ["", "\u{feff}"] {
+                    let source = Source::new("a", wide(&format!("{mark}{text}"), name));
+                    assert!(!source.is_text());
+                    let is_marked = !mark.is_empty();
+                    let fault = EncodingFault::Wide(Span::new(0, width), Wide { name, is_marked });
+                    assert_eq!(source.encoding_faults(), [fault], "{name} {text:?}");
+                }
+            }
+        }
+        for text in ["", "{", "{}", "{\0}}", "\0", "\0\0", "\0\0\0\0", "1\0\x002", "{\0\0"] {
+            assert!(source(text).is_text(), "{text:?}");
+        }
     }
 
     #[test]

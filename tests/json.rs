@@ -432,6 +432,13 @@ proptest! {
 
 /// Every token at every place of a small file, and every byte of it taken away.
 #[test]
+fn no_mend_reaches_into_a_string() {
+    // What closes the list is put where the string that is not closed ends, behind its backslash.
+    check_invariants(&json::parse("[nul,[\r \"\\n\\n\\u\n0"));
+    check_invariants(&json::parse("[1 \"b c\"\"\"  \"\\u0041\"(\n\"\\u0041\"]"));
+}
+
+#[test]
 fn each_single_change_is_read_without_a_crash() {
     let text = "{\"id\":[0, \"\\u0069\"] ,\r\n\"b\":{\"c\":null, \"d\": -1.5e3},\"\\\\.\":[{\"e\":true},[]]} ";
     let tokens = [
@@ -655,6 +662,27 @@ fn one_mistake_gives_one_error_and_the_rest_is_read() {
         (r#"{"a": ¦{"x": 1}, {"x": 2}], "d": 3}"#, Unopened, "{a:[{x:1},{x:2}]~,d:3}"),
         (r#"¦"a": 1, "b": 2}"#, Unopened, "{a:1,b:2}~"),
         (r#"{"a": 1, «{» "b": 2}"#, Unexpected, "{a:1,b:2}~"),
+        // One token that explains several errors.
+        (r#"{"h": «{»{"a": 1}, {"a": 2}], "c": 3}"#, WrongOpener, "{h:[{a:1},{a:2}]~,c:3}"),
+        (r#"{"h": «{»"x", "y"]}"#, WrongOpener, "{h:['x','y']~}"),
+        (r#"{"h": «[»"a": "x", "b": "y" }, "c": 3}"#, WrongOpener, "{h:{a:'x',b:'y'}~,c:3}"),
+        (r#"«[»"a": 1, "b": [2]}"#, WrongOpener, "{a:1,b:[2]}~"),
+        (r#"{"a": «(»1, 2], "b": 3}"#, WrongOpener, "{a:[1,2]~,b:3}"),
+        (r#"{"a": "x" «+» "y", "b": 2}"#, Unexpected, "{a:'xy',b:2}~"),
+        (r#"{"a": "x" «+»⏎ "y" + "z", "b": 2}"#, Unexpected, "{a:'xyz',b:2}~"),
+        (r#"{"a": "x"¦ "y", "b": 2}"#, Unexpected, "{a:'xy',b:2}~"),
+        (r#"{"a" «+» "b": 1, "c": 2}"#, Unexpected, "{ab:1,c:2}~"),
+        (r#"{"a": 1«.» "b": [2]}"#, WrongSeparator, "{a:1,b:[2]}~"),
+        (r#"{"a"«]»: {"b": 1}, "c": 2}"#, WrongCloser, "{a:{b:1},c:2}~"),
+        (r#"{"a": «{»"x", "b": 2}"#, WrongOpener, "{a:'x',b:2}~"),
+        // The layout, or the neighbours, show where a bracket is missing.
+        (r#"{⏎  "a": {⏎    "b": 1¦,⏎  "c": 2,⏎  "d": 3⏎}"#, Unclosed, "{a:{b:1}~,c:2,d:3}"),
+        (
+            r#"[⏎  {⏎    "a": {⏎      "x": 1¦⏎    ,⏎    "b": 2⏎  },⏎  {"b": 3}⏎]"#,
+            Unclosed,
+            "[{a:{x:1}~,b:2},{b:3}]",
+        ),
+        (r#"[{"a":{"x":1¦,"b":2},{"a":{},"b":3}]"#, Unclosed, "[{a:{x:1}~,b:2},{a:{},b:3}]"),
         // Text astray behind a string, before a colon or a member.
         (r#"{"a": "d"«-», "b": 2}"#, Unexpected, "{a:'d',b:2}~"),
         (r#"{"a": "d"«'», "b": 2}"#, Unexpected, "{a:'d',b:2}~"),

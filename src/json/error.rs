@@ -51,7 +51,9 @@ pub enum SyntaxErrorKind {
     BadEscape,
     /// `\u` with fewer than four hexadecimal digits.
     TruncatedEscape,
-    /// A closing bracket of the wrong kind.
+    /// An opening bracket of the wrong kind, or one too many.
+    WrongOpener,
+    /// A closing bracket of the wrong kind, or one too many.
     WrongCloser,
     /// A container that is not closed.
     Unclosed,

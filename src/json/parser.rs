@@ -5,7 +5,8 @@
 //! context, and where a bracket is too many or too few, by how far the rest of the text fits each
 //! guess ([`Parser::foresee`]). What may be looked at ahead is bounded by a multiple of the text, so
 //! that the whole stays linear. What a guess may have lost marks its container as incomplete
-//! ([`Parser::lose`]).
+//! ([`Parser::lose`]). Where that leaves several errors, or a bracket that may be missing elsewhere,
+//! `slip` takes a second look.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -23,6 +24,9 @@ const FEW_MEMBERS: u32 = 12;
 
 /// The most closing brackets that one bracket of another kind can show to be missing.
 const MAX_MISSING: usize = 32;
+
+/// How many times the length of the text may be looked at ahead to judge guesses.
+const FORESIGHT: usize = 16;
 
 /// What is to be read next.
 #[derive(Clone, Copy)]
@@ -72,6 +76,8 @@ pub(super) struct Parser<'s> {
     pub(super) errors: Vec<SyntaxError>,
     /// How many errors there were beyond [`MAX_ERRORS`].
     more_errors: usize,
+    /// So many errors are worth reading on.
+    most_errors: usize,
 }
 
 /// A character that can stand in a name or word without quotes.
@@ -106,14 +112,16 @@ impl<'s> Parser<'s> {
             truncated: false,
             forgiven: 0,
             guesses: text.len(),
-            foresight: text.len().saturating_mul(16),
+            foresight: text.len().saturating_mul(FORESIGHT),
             hidden: usize::MAX,
             errors: Vec::new(),
             more_errors: 0,
+            most_errors: usize::MAX,
         }
     }
 
-    pub(super) fn run(mut self) -> Document<'s> {
+    /// Reads the text. With how many bytes were read for it, those that were looked at ahead included.
+    pub(super) fn run(mut self) -> (Document<'s>, usize) {
         let mut expect = Expect::Value;
         loop {
             expect = match expect {
@@ -124,7 +132,22 @@ impl<'s> Parser<'s> {
                 Expect::Done => break,
             };
         }
-        self.finish()
+        let ahead = self.budget().saturating_sub(self.guesses.saturating_add(self.foresight));
+        let cost = self.at.saturating_add(ahead);
+        (self.finish(), cost)
+    }
+
+    /// Reads as [`run`](Self::run) does, but gives up, with `None`, before a container opens once there
+    /// are more than `most` errors.
+    pub(super) fn run_within(mut self, most: usize) -> (Option<Document<'s>>, usize) {
+        self.most_errors = most;
+        let (read, cost) = self.run();
+        (Some(read).filter(|read| read.errors.len() <= most), cost)
+    }
+
+    /// How many bytes may be looked at ahead, for every purpose.
+    fn budget(&self) -> usize {
+        self.bytes.len().saturating_mul(1 + FORESIGHT)
     }
 
     fn finish(mut self) -> Document<'s> {
@@ -474,6 +497,9 @@ impl<'s> Parser<'s> {
 
     fn open(&mut self, is_object: bool) -> Expect {
         let start = self.at;
+        if self.errors.len() > self.most_errors {
+            return Expect::Done;
+        }
         if self.stack.len() >= MAX_DEPTH {
             let message = format_args!(
                 "nested deeper than the {MAX_DEPTH} levels that reglint reads; this is passed over"
@@ -1193,7 +1219,8 @@ impl<'s> Parser<'s> {
         self.guess_brackets();
         // What it closes may be the value before it.
         if comma.is_none()
-            && let Some(node) = self.nodes.last_mut()
+            && self.errors.len() < MAX_ERRORS
+            && let Some(node) = self.last_value().and_then(|it| self.nodes.get_mut(it as usize))
         {
             node.guessed = true;
         }
@@ -1511,6 +1538,10 @@ impl<'s> Parser<'s> {
                     error.relate(opener, "opened here");
                     error.replace("put the right bracket", here, right, as_typo == usize::MAX);
                 }
+            }
+            // Of an empty one, the opening bracket may as well be the wrong one.
+            if self.stack.last().is_some_and(|open| open.count == 0) {
+                self.guess_brackets();
             }
             self.at += 1;
             return self.close(self.at);

@@ -119,7 +119,9 @@ impl Parser<'_> {
         let content = Span::new(start + 1, end.content);
         let extra = self.decode(content, '"');
         if let Some(spelling) = self.spellings.last_mut() {
-            if end.fault.is_some() {
+            // What runs over a line's end may have been meant to end there.
+            let runs_on = || self.text[content.range()].contains(['\n', '\r']);
+            if end.fault.is_some() || end.controls && runs_on() {
                 spelling.fault = Fault::Guessed;
             } else if end.controls {
                 spelling.fault = Fault::Misspelled;
@@ -590,7 +592,14 @@ impl Parser<'_> {
             value: value as u32..self.decoded.len() as u32,
             source: content,
             escapes: first_escape..self.escapes.len() as u32,
-            fault: if self.error_count() > count { Fault::Misspelled } else { Fault::None },
+            fault: if self.error_count() == count {
+                Fault::None
+            } else if self.errors[first_error..].iter().any(|it| it.kind == Kind::TruncatedEscape) {
+                // Which character was meant is not known.
+                Fault::Guessed
+            } else {
+                Fault::Misspelled
+            },
         });
         self.spellings.len() as u32 - 1
     }

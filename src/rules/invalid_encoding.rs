@@ -3,7 +3,7 @@
 use super::{Check, Findings, FixAvailability, Level, Rule, label};
 use crate::fix::{Applicability, Fix};
 use crate::register::Register;
-use crate::source::EncodingFault;
+use crate::source::{EncodingFault, Wide};
 use crate::workspace::{Entry, Workspace};
 
 pub(super) const RULE: Rule = Rule {
@@ -23,23 +23,33 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     for (number, fault) in faults.iter().take(MOST).enumerate() {
         let (message, words, note) = match fault {
             EncodingFault::ByteOrderMark(_) => (
-                "the file begins with a UTF-8 byte order mark",
+                "the file begins with a UTF-8 byte order mark".to_owned(),
                 "these three bytes",
                 "Python's `json` refuses text that begins with U+FEFF, and most editors hide it",
             ),
             EncodingFault::NotUtf8(_) => (
-                "the file is not UTF-8 here",
+                "the file is not UTF-8 here".to_owned(),
                 "not UTF-8",
                 "JSON text is UTF-8 (RFC 8259, section 8.1); Python stops at the first such byte",
             ),
-            EncodingFault::Utf16(_) => (
-                "the file is UTF-16 or UTF-32, not UTF-8",
+            EncodingFault::Wide(_, wide) if wide.is_marked => (
+                format!("the file is {}, not UTF-8", wide.name),
                 "the byte order mark of that encoding",
+                "JSON text is UTF-8 (RFC 8259, section 8.1); nothing else in this file was checked",
+            ),
+            EncodingFault::Wide(_, wide) => (
+                format!("the file looks like {} without a byte order mark, not UTF-8", wide.name),
+                "one character of that encoding",
                 "JSON text is UTF-8 (RFC 8259, section 8.1); nothing else in this file was checked",
             ),
         };
         let mut finding =
             findings.finding(message, label(entry.file, fault.span(), words)).with_note(note);
+        if let EncodingFault::Wide(_, Wide { is_marked: false, .. }) = fault {
+            finding = finding.with_note(
+                "`json.loads` guesses the encoding of bytes, but what is opened as text is read as UTF-8, and Python refuses it then",
+            );
+        }
         if let EncodingFault::ByteOrderMark(span) = *fault {
             let remove = "remove the byte order mark";
             finding =
