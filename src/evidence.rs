@@ -188,6 +188,10 @@ impl Evidence {
     }
 }
 
+/// What has to be said of a list whose frames are in Rust's v0 mangling.
+pub const V0_NOTE: &str = "most of these frames are in Rust's v0 mangling, where no `::h…` stands at the end; \
+                           the profiler may print them otherwise";
+
 /// Up to 64 KiB, and what follows.
 fn head<R: io::Read>(mut input: R) -> io::Result<(Vec<u8>, R)> {
     let mut head = Vec::new();
@@ -204,6 +208,7 @@ fn read(
     if head.starts_with(b"\x1f\x8b") {
         return Err(EvidenceError::Unknown);
     }
+    let is_said = format.is_some();
     let Some(format) = format.or_else(|| Format::of(head)) else {
         return Err(EvidenceError::Unknown);
     };
@@ -212,7 +217,7 @@ fn read(
         Format::Folded => folded::read(input)?,
         Format::Firefox => firefox::read(input)?,
         Format::Binary => symbols::read(input)?,
-        Format::Names => folded::read_names(input)?,
+        Format::Names => folded::read_names(input, is_said)?,
         Format::Nm => nm::read(input)?,
         Format::Snapshot => return snapshot::read(input),
     };

@@ -183,9 +183,7 @@ fn allow(
     allowances.apply(workspace, diagnostics);
     for &rule in running {
         if let Check::Allowances(check) = rule.check {
-            let judged = allowances.judged(workspace, |rule, entry| {
-                levels.runs(rule) && rule.finds_all(workspace, entry)
-            });
+            let judged = allowances.judged(workspace, |rule| levels.runs(rule));
             let mut findings = Findings::new(rule);
             check(workspace, &judged, &mut findings);
             let mut found = findings.into_vec();

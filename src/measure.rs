@@ -97,6 +97,10 @@ fn refusal(failure: query::evidence::Failure, sources: &Sources) -> Error {
             "the search for the frames of `--only-under` took too many steps".to_owned(),
             "make it simpler",
         ),
+        Failure::UnderNothing => usage(
+            "`--only-under` claims no frame of these traces, so every row would be 0.0".to_owned(),
+            "`reglint evidence` without it shows what was sampled",
+        ),
         Failure::SeveralSets => usage(
             "these registers have different evidence, which no one snapshot holds".to_owned(),
             "name the registers of one family",

@@ -13,7 +13,7 @@ use crate::json::Str;
 use crate::overlap::{Answer, Budget, Compiled};
 use crate::pattern::ast::{Ast, Node};
 use crate::pattern::{Pattern, measure};
-use crate::register::{Hypothesis, PatternId, Slot};
+use crate::register::{Allowance, Hypothesis, PatternId, Slot};
 use crate::span::{FileId, Span};
 use crate::workspace::{Entry, Measured, Place, Workspace};
 
@@ -212,6 +212,33 @@ impl Rule {
             }
             Needs::Unknown => false,
         })
+    }
+
+    /// Whether an allowance of a hypothesis that silences nothing is one too many. Where a trace did not sample the frames of
+    /// the hypothesis, or those of the other one that the allowance is about, the next one may.
+    pub fn judges(
+        &self,
+        workspace: &Workspace<'_>,
+        entry: &Entry<'_>,
+        hypothesis: &Hypothesis<'_>,
+        allowance: &Allowance<'_>,
+    ) -> bool {
+        let measured = workspace.measured(entry).filter(|_| self.takes_evidence());
+        let has_traces = measured.filter(|measured| measured.traces().next().is_some());
+        let is_sampled = |of: &Hypothesis<'_>| {
+            let frames = of.canonical.as_ref().zip(has_traces);
+            let frames = frames.and_then(|(slot, measured)| measured.frames(slot.pattern));
+            let is_sampled = |frame| has_traces.is_some_and(|it| it.is_sampled(frame));
+            frames.is_some_and(|frames| frames.iter().any(|&frame| is_sampled(frame)))
+        };
+        let others = entry
+            .register
+            .hypotheses
+            .iter()
+            .filter(|it| allowance.with.is_some_and(|with| it.id() == Some(with.value())));
+        self.finds_all(workspace, entry)
+            && (has_traces.is_none()
+                || is_sampled(hypothesis) && others.into_iter().all(is_sampled))
     }
 
     /// The rule that a finding of this one with such a message is about, where that is another one:

@@ -16,6 +16,8 @@ pub enum EvidenceError {
     Unknown,
     /// There is no frame in it; with what it holds instead, where that is known.
     Empty(Format, Option<String>),
+    /// It is text, but most of its lines are no names.
+    NotNames,
     /// It is not what its beginning promised.
     Broken {
         /// What it was read as.
@@ -52,6 +54,10 @@ impl fmt::Display for EvidenceError {
             Self::Unknown => f.write_str(
                 "not a format of evidence: neither a time profile as XML, folded stacks, a profile \
                  as JSON, a binary, a list of names, nor a snapshot",
+            ),
+            Self::NotNames => f.write_str(
+                "not a format of evidence: text, but most of its lines are no names of functions; \
+                 `names=PATH` reads it as a list all the same",
             ),
             Self::Empty(format, None) => write!(f, "no frames in this {format}"),
             Self::Empty(format, Some(what)) => write!(f, "no frames in this {format}: {what}"),

@@ -85,9 +85,23 @@ pub(super) fn read(input: impl Read) -> Result<Reading, EvidenceError> {
     Ok(Reading::trace(frames, trace, notes))
 }
 
-/// Reads a list of names.
-pub(super) fn read_names(input: impl Read) -> Result<Reading, EvidenceError> {
+/// Whether a line can be a name as profilers print them: one word, or the form of a language whose names have spaces.
+/// No prose, no row of a table, no line of a log.
+fn looks_like_a_name(line: &[u8]) -> bool {
+    let Some(end) = memchr::memchr2(b' ', b'\t', line) else {
+        return line.iter().any(|b| b.is_ascii_alphabetic() || *b >= 0x80);
+    };
+    let first = line.get(..end).unwrap_or_default();
+    let is_number = first.iter().all(u8::is_ascii_hexdigit) && first.iter().any(u8::is_ascii_digit);
+    let has = |parts: &[&[u8]]| parts.iter().any(|part| memchr::memmem::find(line, part).is_some());
+    let is_row = has(&[b" |", b"| ", b"\t", b". ", b": "]) || line.ends_with(b".");
+    !is_number && !is_row && has(&[b"(", b"<", b"[", b"::", b"operator", b"{"])
+}
+
+/// Reads a list of names; where nobody said that it is one, it has to look like one.
+pub(super) fn read_names(input: impl Read, is_said: bool) -> Result<Reading, EvidenceError> {
     let (mut frames, mut notes) = (Frames::default(), Notes::default());
+    let (mut names, mut others) = (0_u64, 0_u64);
     lines(input, |number, line| {
         if line.starts_with(b"<<<<<<< ") {
             let what = "a conflict of git".to_owned();
@@ -99,6 +113,11 @@ pub(super) fn read_names(input: impl Read) -> Result<Reading, EvidenceError> {
             let what = "they have addresses before them; name the binary itself, or what `nm` prints of it";
             return Err(EvidenceError::Empty(Format::Names, Some(what.to_owned())));
         }
+        if looks_like_a_name(line) {
+            names += 1;
+        } else {
+            others += 1;
+        }
         let name = String::from_utf8_lossy(line);
         if is_frame(&name) {
             frames.add(&name)?;
@@ -107,12 +126,51 @@ pub(super) fn read_names(input: impl Read) -> Result<Reading, EvidenceError> {
         }
         Ok(())
     })?;
+    if !is_said && others > names {
+        return Err(EvidenceError::NotNames);
+    }
     Ok(Reading::symbols(frames, notes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prose_and_tables_are_no_names() {
+        for name in [
+            "main",
+            "mlx::device::MlxDevice::alloc_buffer::h0123456789abcdef",
+            "-[AGXG17XFamilyComputeContext initWithCommandBuffer:config:]",
+            "_$LT$impl$u20$core..fmt..Display$u20$for$u20$u8$GT$::fmt",
+            "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+            "void ns::f<int>(int, char const*)",
+            "operator new(unsigned long)",
+            "__45-[NSView _layout]_block_invoke",
+            "größe",
+        ] {
+            assert!(looks_like_a_name(name.as_bytes()), "{name}");
+        }
+        for other in [
+            "Traces are large, so a snapshot is what a repository keeps.",
+            "hf2q 12 1.0: 25 cycles:",
+            "ffff81 mlx::device::MlxDevice::alloc_buffer+0x10 (/usr/bin/hf2q)",
+            "| rule | what (it) says |",
+            "main                |0000000000001139|   T  |              FUNC|",
+            "[[[[",
+            "12",
+            "U free",
+            "Export failed: Unexpected failure (lldb)",
+        ] {
+            assert!(!looks_like_a_name(other.as_bytes()), "{other}");
+        }
+        let read = |text: &str, is_said| read_names(text.as_bytes(), is_said);
+        assert!(matches!(
+            read("this is prose\nmain\nthis too\n", false),
+            Err(EvidenceError::NotNames)
+        ));
+        assert!(read("this is prose\n", true).is_ok() && read("a b\nmain\nf\n", false).is_ok());
+    }
 
     #[test]
     fn a_line_is_split_at_its_count() {

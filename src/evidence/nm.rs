@@ -59,8 +59,7 @@ impl<'l> Line<'l> {
         (is_kind(*kind) && is_name(name)).then_some(Self::Defined(*kind, name))
     }
 
-    /// `name T 1139 26` or `name U`. One number is an address only where it is written in full: else it may be
-    /// the count of a folded stack.
+    /// `name T 1139 26`, `name T 1139` or `name U`.
     fn portable(line: &'l [u8]) -> Option<Self> {
         if line.contains(&b';') {
             return None;
@@ -72,7 +71,7 @@ impl<'l> Line<'l> {
         let is_number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_hexdigit);
         let (rest, kind) = last_word(rest).filter(|_| is_number(last))?;
         let (rest, kind) = match kind {
-            [kind] if is_address(last) => (rest, *kind),
+            [kind] if is_kind(*kind) => (rest, *kind),
             address if is_number(address) => match last_word(rest)? {
                 (rest, [kind]) => (rest, *kind),
                 _ => return None,
@@ -136,10 +135,16 @@ pub(super) fn is_printed_by_nm(head: &[u8]) -> bool {
         Some(end) if head.len() >= super::format::HEAD => head.get(..end).unwrap_or(head),
         _ => head,
     };
+    // One short number at the end may be the count of a folded stack.
+    let may_be_stack = |line: &[u8]| {
+        let kind = |rest| last_word(rest).is_some_and(|(_, kind)| kind.len() == 1);
+        Line::usual(line).is_none()
+            && last_word(line).is_some_and(|(rest, last)| kind(rest) && !is_address(last))
+    };
     let mut is_defined = false;
     for line in whole.split(|&b| b == b'\n').map(<[u8]>::trim_ascii) {
         match Line::of(line) {
-            Some(Line::Defined(..)) => is_defined = true,
+            Some(Line::Defined(..)) => is_defined |= !may_be_stack(line),
             Some(_) => {}
             None if line.is_empty() => {}
             None => return false,
@@ -224,7 +229,8 @@ mod tests {
             ("lib.a[a.o]:", Some(Line::Heading)),
             ("a.o: no symbols", Some(Line::Heading)),
             // Folded stacks and plain names.
-            ("main T 12", None),
+            ("GCC_except_table0 r 725c", Some(Line::Defined(b'r', b"GCC_except_table0"))),
+            ("main 12", None),
             ("main;f T 1139 26", None),
             ("one::two::three", None),
             ("one::two::", None),
@@ -245,6 +251,8 @@ mod tests {
         assert!(is_printed_by_nm(b"\na.o:\n0000000000001139 T main\n                 U printf\n"));
         assert!(!is_printed_by_nm(b"0000000000001139 T main\nmain\n"));
         assert!(!is_printed_by_nm(b"U printf\n"));
+        assert!(is_printed_by_nm(b"main T 10 5\nGCC_except_table0 r 725c \n"));
+        assert!(!is_printed_by_nm(b"main T 10\nmain x 12\n"));
         assert!(!is_printed_by_nm(b""));
         let mut long = b"\nlib.o:\n".to_vec();
         long.extend(b"0000000000001139 T a_long_name\n".repeat(3_000));

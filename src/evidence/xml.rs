@@ -186,6 +186,9 @@ struct State {
     open: Vec<Open>,
     /// The frames of the open backtraces, from the innermost out.
     building: Vec<FrameId>,
+    /// The stack that all of `building` would be, where a `ref` is all there was so far: most rows name one that is known, and
+    /// may be deep. `building` is empty then, and the open backtraces begin at its start.
+    whole: Option<StackId>,
     written_out: bool,
     /// To turn a stack round.
     turned: Vec<FrameId>,
@@ -323,17 +326,21 @@ impl State {
                 let found = attributes(element, false)?;
                 if self.open.is_empty() {
                     self.building.clear();
+                    self.whole = None;
                     self.written_out = found.reference.is_none();
                 }
+                self.write_out()?;
                 self.open.push(Open { id: found.id, start: self.building.len() });
                 if let Some(reference) = found.reference {
                     let Some(Value::Stack(stack)) = self.values.get(reference) else {
                         return Err(unknown("backtrace", reference));
                     };
                     self.written_out = false;
-                    let stack = self.stacks.get(stack);
-                    self.building.extend(stack.iter().rev());
-                    bounds::check("frames in one stack", self.building.len(), bounds::DEPTH)?;
+                    let is_first = self.building.is_empty();
+                    self.whole = Some(stack);
+                    if !is_first {
+                        self.write_out()?;
+                    }
                 }
             }
         }
@@ -356,12 +363,16 @@ impl State {
             }
             Tag::Backtrace => {
                 if let Some(Open { id, start }) = self.open.pop() {
-                    self.turned.clear();
-                    let own = self.building.get(start..).unwrap_or_default();
-                    self.turned.extend(own.iter().rev());
                     let is_whole = self.open.is_empty();
                     if id.is_some() || is_whole && self.in_row {
-                        let stack = self.stacks.add(&self.turned)?;
+                        let stack = if let Some(stack) = self.whole {
+                            stack
+                        } else {
+                            self.turned.clear();
+                            let own = self.building.get(start..).unwrap_or_default();
+                            self.turned.extend(own.iter().rev());
+                            self.stacks.add(&self.turned)?
+                        };
                         self.define(id, Value::Stack(stack))?;
                         if is_whole && self.in_row && self.stack.is_none() {
                             self.stack = Some((stack, self.written_out));
@@ -404,6 +415,15 @@ impl State {
         }
     }
 
+    /// Puts the frames of the stack that is all there was so far into what is built.
+    fn write_out(&mut self) -> Result<(), Fault> {
+        if let Some(stack) = self.whole.take() {
+            self.building.extend(self.stacks.get(stack).iter().rev());
+            bounds::check("frames in one stack", self.building.len(), bounds::DEPTH)?;
+        }
+        Ok(())
+    }
+
     fn define(&mut self, id: Option<u64>, value: Value) -> Result<(), Fault> {
         if let Some(id) = id {
             // An id that is given again counts from there on: each table may number anew.
@@ -439,6 +459,7 @@ impl State {
             (None, None) => None,
         };
         if let (Some(frame), false) = (frame, self.open.is_empty()) {
+            self.write_out()?;
             self.building.push(frame);
             bounds::check("frames in one stack", self.building.len(), bounds::DEPTH)?;
         }

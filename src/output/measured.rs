@@ -165,7 +165,7 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What was left out of a source.
+/// What was left out of a source, and what may be otherwise in it.
 fn notes(source: &crate::query::evidence::Source) -> Vec<String> {
     let notes = source.notes;
     let said = [
@@ -173,7 +173,10 @@ fn notes(source: &crate::query::evidence::Source) -> Vec<String> {
         (notes.unweighted, "samples without a time that can be read count nothing"),
         (notes.fractions, "counts had a fraction, which was cut off"),
     ];
-    said.iter().filter(|(number, _)| *number > 0).map(|(n, words)| format!("{n} {words}")).collect()
+    let said = said.iter().filter(|(number, _)| *number > 0);
+    let mut all: Vec<String> = said.map(|(number, words)| format!("{number} {words}")).collect();
+    all.extend(source.is_v0.then(|| crate::evidence::V0_NOTE.to_owned()));
+    all
 }
 
 fn put_rows(out: &mut String, table: &Table, scale: Option<Scale>, is_blind: bool) {

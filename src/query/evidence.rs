@@ -59,6 +59,8 @@ pub struct Source {
     pub under: Option<Time>,
     /// What was left out in reading it.
     pub notes: Notes,
+    /// Whether it is a list, and most of the evidence is in Rust's v0 mangling, which the profiler may print otherwise.
+    pub is_v0: bool,
 }
 
 /// One pattern.
@@ -166,6 +168,8 @@ pub enum Failure {
     Units(FileId),
     /// What a snapshot keeps of stacks is not enough for [`Request::only_under`].
     Partial(String),
+    /// No trace has a frame that [`Request::only_under`] claims.
+    UnderNothing,
     /// The search for the frames of [`Request::only_under`] was given up.
     OnlyUnder,
     /// The registers have different evidence, which no one snapshot can hold.
@@ -263,7 +267,7 @@ fn table(
     };
     let Some(measured) = workspace.measured(entry) else { return Ok(table) };
     let evidence = measured.evidence();
-    table.sources = evidence.sources().iter().map(source).collect();
+    table.sources = evidence.sources().iter().map(|it| source(it, measured)).collect();
     let traces = traces(measured, only_under)?;
     if only_under.is_some() {
         let of_traces = table.sources.iter_mut().filter(|source| source.total.is_some());
@@ -294,13 +298,14 @@ fn table(
     Ok(table)
 }
 
-fn source(source: &crate::evidence::Source) -> Source {
+fn source(source: &crate::evidence::Source, measured: &Measured<'_>) -> Source {
     let (frames, total) = match &source.content {
         Content::Trace(trace) => (trace.frames().len(), Some(trace.total())),
         Content::Symbols(symbols) => (symbols.len(), None),
     };
     let name = source.name.clone();
-    Source { name, format: source.format, frames, total, under: None, notes: source.notes }
+    let is_v0 = total.is_none() && measured.looks_v0();
+    Source { name, format: source.format, frames, total, under: None, notes: source.notes, is_v0 }
 }
 
 /// A trace, whole or the part of it that counts.
@@ -319,6 +324,10 @@ fn traces<'e>(
         return Err(Failure::OnlyUnder);
     }
     let frames = found.frames.pop().unwrap_or_default();
+    let is_sampled = |frame: &FrameId| measured.is_sampled(*frame);
+    if measured.traces().next().is_some() && !frames.iter().any(is_sampled) {
+        return Err(Failure::UnderNothing);
+    }
     let part = |(name, trace): (&'e str, &'e Trace)| {
         let part = trace.only_under(&frames).ok_or_else(|| Failure::Partial(name.to_owned()))?;
         Ok((name, Part::Owned(part)))

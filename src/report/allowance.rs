@@ -11,7 +11,7 @@ use ahash::AHashMap;
 use crate::diagnostic::Diagnostic;
 use crate::register::Date;
 use crate::rules::{self, Judged, Outcome};
-use crate::workspace::{Entry, Place, Workspace};
+use crate::workspace::{Place, Workspace};
 
 /// The hypotheses that a finding has a place in, in order, each once.
 pub(super) fn hypotheses_of(workspace: &Workspace<'_>, diagnostic: &Diagnostic) -> Vec<Place> {
@@ -104,20 +104,21 @@ impl Allowances {
     pub fn judged(
         &self,
         workspace: &Workspace<'_>,
-        ran: impl Fn(&'static rules::Rule, &Entry<'_>) -> bool,
+        ran: impl Fn(&'static rules::Rule) -> bool,
     ) -> Vec<Judged> {
         let can_be_judged = |judged: &&Judged| {
             let (entry, hypothesis) = workspace.at(judged.place);
-            let rule = hypothesis.allowances.get(judged.allowance);
-            let rule = rule.and_then(|allowance| rules::find(allowance.rule.value()));
+            let Some(allowance) = hypothesis.allowances.get(judged.allowance) else { return false };
             // What is said of allowances is not known yet.
             let is_first = |rule: &rules::Rule| !matches!(rule.check, rules::Check::Allowances(_));
+            let can_judge = |rule: &'static rules::Rule| {
+                ran(rule) && is_first(rule) && rule.judges(workspace, entry, hypothesis, allowance)
+            };
             // One for an id that is not there is reported as that.
-            let with = hypothesis.allowances.get(judged.allowance).and_then(|it| it.with);
             entry.is_asked_for()
                 && entry.is_whole()
-                && with.is_none_or(|with| workspace.find(with.value()).is_some())
-                && rule.is_some_and(|rule| ran(rule, entry) && is_first(rule))
+                && allowance.with.is_none_or(|with| workspace.find(with.value()).is_some())
+                && rules::find(allowance.rule.value()).is_some_and(can_judge)
         };
         self.list.iter().filter(can_be_judged).copied().collect()
     }

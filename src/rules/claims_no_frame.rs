@@ -3,7 +3,7 @@
 use super::functions::{self, LISTED, Namings};
 use super::{Check, Findings, FixAvailability, Level, Needs, Rule, label};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::evidence::{Function, Kinship, NearFrame, Nearest, is_v0};
+use crate::evidence::{Function, Kinship, NearFrame, Nearest, V0_NOTE, is_v0, without_hash};
 use crate::pattern::ways::{GAP, ways};
 use crate::register::Slot;
 use crate::workspace::{Entry, Measured, Workspace};
@@ -47,14 +47,28 @@ fn check(
             if measured.frames(slot.pattern).is_none_or(|frames| !frames.is_empty()) {
                 continue;
             }
-            let asked = asked(workspace, slot);
             let covering = measured.covering(workspace.patterns, slot.pattern);
             if covering.is_none() && measured.traces().next().is_none() {
                 continue;
             }
+            let asked = asked(workspace, slot);
             let mut near = asked
                 .as_deref()
                 .map_or_else(Nearest::default, |text| measured.near().nearest(text, ASKED));
+            if let Some(stripped) = without_its_hash(workspace, measured, slot, &near) {
+                let message = format!("it cannot be told whether {name} claims a frame");
+                let mut finding = findings
+                    .finding(message, label(entry.file, slot.text.span(), ""))
+                    .with_note(format!(
+                        "it claims {} with a hash behind it (`::h…`), as profilers print it; the evidence \
+                         has names without their hashes, as `nm -C` prints them",
+                        functions::path(stripped)
+                    ))
+                    .with_hypothesis(hypothesis.id());
+                finding.severity = Severity::Warning;
+                findings.push(finding);
+                continue;
+            }
             if covering.is_none() {
                 let asked = asked.as_deref().unwrap_or_default();
                 near.frames.retain(|near| {
@@ -75,15 +89,32 @@ fn check(
                 let why = "the traces have no such frame, but one that is close to it";
                 finding.notes.push(why.to_owned());
             }
-            explain(measured, entry, slot, &near, &mut namings, &mut finding);
+            let asked = asked.as_deref();
+            explain(measured, (entry, slot, asked), &near, &mut namings, &mut finding);
             if measured.looks_v0() {
-                let note = "most of these frames are in Rust's v0 mangling, where no `::h…` stands at \
-                            the end; the profiler may print them otherwise";
-                finding.notes.push(note.to_owned());
+                finding.notes.push(V0_NOTE.to_owned());
             }
             findings.push(finding);
         }
     }
+}
+
+/// A near frame of a list that the pattern would claim if it had a hash, where it has none.
+fn without_its_hash<'m>(
+    workspace: &Workspace<'_>,
+    measured: &'m Measured<'_>,
+    slot: &Slot<'_>,
+    near: &Nearest,
+) -> Option<&'m str> {
+    // A trace shows what the consumer sees.
+    let listed = near.frames.iter().filter(|near| !measured.is_sampled(near.frame));
+    let mut stripped = listed
+        .map(|near| measured.text(near.frame))
+        .filter(|text| text.contains("::") && !without_hash(text).1 && !is_v0(text));
+    stripped.find(|text| {
+        let whole = format!("{text}::h0123456789abcdef");
+        workspace.claims(slot.pattern, &whole) == Some(true)
+    })
 }
 
 /// The path that a pattern asks for: what it spells out, of its branches the first, of parts the longest.
@@ -101,8 +132,7 @@ fn is_near_miss(measured: &Measured<'_>, asked: &str, near: &NearFrame) -> bool 
     let outer = function.segments().len().saturating_sub(1);
     match near.kinship {
         Kinship::OtherMangling => true,
-        // One name of the path may be another one.
-        Kinship::SameName => near.shared > 0 && near.shared + 1 >= outer,
+        Kinship::SameName => has_each_name(measured, &function, near),
         Kinship::Inside => near.shared > 0 && near.shared == outer,
         // A slip of the pen, not a longer name: that may be another function.
         Kinship::SimilarName => {
@@ -114,11 +144,39 @@ fn is_near_miss(measured: &Measured<'_>, asked: &str, near: &NearFrame) -> bool 
     }
 }
 
+/// Whether a function of the name that was asked for stands under what the path asks for, one of its names perhaps in
+/// another form (`Context`, `context`) or with a slip. Another module or crate has another function.
+fn has_each_name(measured: &Measured<'_>, asked: &Function, near: &NearFrame) -> bool {
+    /// Names of so few characters are too alike.
+    const SHORT: usize = 3;
+    let found = Function::of(measured.text(near.frame));
+    let path = functions_path(&found);
+    let lower = found.as_str().to_lowercase();
+    let outer = functions_path(asked);
+    let is_there = |name: &str| {
+        let (name, length) = (name.to_lowercase(), name.chars().count());
+        lower.contains(&name)
+            || length > SHORT
+                && path.iter().any(|other| {
+                    let other = other.to_lowercase();
+                    other.chars().count() > SHORT && name.contains(&other)
+                        || strsim::damerau_levenshtein(&name, &other) <= (length / 6).max(1)
+                })
+    };
+    near.shared > 0 && near.shared + 1 >= outer.len() && outer.iter().all(|name| is_there(name))
+}
+
+/// What a function stands in.
+fn functions_path(function: &Function) -> Vec<&str> {
+    let mut segments = function.segments();
+    segments.pop();
+    segments
+}
+
 /// Adds the near frames, and the repair where there is one right one.
 fn explain(
     measured: &Measured<'_>,
-    entry: &Entry<'_>,
-    slot: &Slot<'_>,
+    (entry, slot, asked): (&Entry<'_>, &Slot<'_>, Option<&str>),
     near: &Nearest,
     namings: &mut Namings,
     finding: &mut Diagnostic,
@@ -149,7 +207,10 @@ fn explain(
         };
         finding.notes.push(format!("{what}: {shown}{claims}"));
         let is_alone = near.get(nth + 1).is_none_or(|next| next.rank() != found.rank());
-        let is_plain = found.kinship == Kinship::SameName && found.shared > 0;
+        let is_plain = found.kinship == Kinship::SameName
+            && asked.is_some_and(|asked| {
+                has_each_name(measured, &Function::of(asked.trim_end_matches("::")), found)
+            });
         // Among those that were not looked at there may be another one.
         if nth == 0 && is_alone && is_plain && !is_cut {
             finding.fix = named.and_then(|named| {

@@ -40,13 +40,19 @@ fn check(
         let ranked = ranked(measured, &claimed);
         for (claimed, time) in ranked.iter().take(LISTED) {
             let copies = functions::copies(measured, &claimed.frames);
-            let copies =
+            let of_copies =
                 if copies > 1 { format!(", {copies} copies of it") } else { String::new() };
             let time = time.map_or_else(String::new, |(trace, time)| {
-                format!(", {}", functions::shown(trace, time))
+                let most = match (copies > 1, measured.traces().nth(1).is_some()) {
+                    (true, true) => ", the largest at most ",
+                    (true, false) => ", the largest ",
+                    (false, true) => ", at most ",
+                    (false, false) => ", ",
+                };
+                format!("{most}{}", functions::shown(trace, time))
             });
             finding.notes.push(format!(
-                "it claims {}{copies}{time}",
+                "it claims {}{of_copies}{time}",
                 functions::path(claimed.function.as_str())
             ));
         }
@@ -120,10 +126,11 @@ fn in_one_stack(
     }
     let path = |frame| functions::path(measured.function(frame).map_or("", |it| it.as_str()));
     Some(format!(
-        "{} stands above {} in one stack: {} are in the time of both",
+        "{} stands above {} in one stack: {} {} in the time of both",
         path(outer),
         path(inner),
-        functions::time(trace, pair.time.sampled)
+        functions::time(trace, pair.time.sampled),
+        functions::is(trace, pair.time.sampled)
     ))
 }
 

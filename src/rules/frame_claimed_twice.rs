@@ -224,6 +224,16 @@ fn twice(
             finding = finding.with_related(label(entry.file, slot.text.span(), words));
         }
     }
+    // Those with the most time first.
+    let most = |frames: &[FrameId]| {
+        let times = measured.traces().filter_map(|(_, trace)| {
+            Some(functions::reported(measured, trace, frames)?.1.credited)
+        });
+        times.max().unwrap_or(0)
+    };
+    let count = functions.len();
+    let mut functions: Vec<_> = functions.into_iter().collect();
+    functions.sort_by_cached_key(|(_, frames)| std::cmp::Reverse(most(frames)));
     for (function, frames) in functions.iter().take(functions::LISTED) {
         let times = measured.traces().filter_map(|(name, trace)| {
             let (_, time) = functions::reported(measured, trace, frames)?;
@@ -234,8 +244,8 @@ fn twice(
             if times.is_empty() { String::new() } else { format!(": {}", times.join(", ")) };
         finding.notes.push(format!("both claim {}{times}", functions::path(function.as_str())));
     }
-    if functions.len() > functions::LISTED {
-        finding.notes.push(format!("and {} more functions", functions.len() - functions::LISTED));
+    if count > functions::LISTED {
+        finding.notes.push(format!("and {} more functions", count - functions::LISTED));
     }
     finding
 }

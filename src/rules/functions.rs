@@ -63,6 +63,11 @@ pub(super) fn time(trace: &Trace, time: u64) -> String {
     }
 }
 
+/// The verb behind a time.
+pub(super) fn is(trace: &Trace, time: u64) -> &'static str {
+    if (trace.unit(), time) == (Unit::Samples, 1) { "is" } else { "are" }
+}
+
 /// What the table shows of a time, with what was sampled where that is more.
 pub(super) fn shown(trace: &Trace, shown: Time) -> String {
     let credited = time(trace, shown.credited);

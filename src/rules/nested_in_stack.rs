@@ -140,9 +140,10 @@ fn inside(
                 ),
             };
             finding.notes.push(format!(
-                "in `{}` {} of it are in the time of {} too, {of}{reversed}",
+                "in `{}` {} of it {} in the time of {} too, {of}{reversed}",
                 nested.source,
                 functions::time(nested.trace, time),
+                functions::is(nested.trace, time),
                 named(other)
             ));
         }
@@ -156,6 +157,12 @@ fn inside(
                 "the rows of `{source}` add up to {}, which is {} without what is counted twice",
                 functions::time(trace, together.sum.sampled),
                 functions::time(trace, together.union.sampled)
+            ));
+        }
+        if together.sum.sampled != together.sum.credited {
+            finding.notes.push(format!(
+                "the script passes over a part of `{source}` (`<backtrace ref>`), so its table has less: \
+                 `reglint evidence` shows both"
             ));
         }
     }
