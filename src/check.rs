@@ -86,6 +86,15 @@ pub(crate) fn check(
         };
         run.notices.push(format!("{what}, so nothing is said of it; see `reglint evidence`"));
     }
+    if report.unlike > 0 {
+        let what = match report.unlike {
+            1 => "1 pattern".to_owned(),
+            count => format!("{count} patterns"),
+        };
+        run.notices.push(format!(
+            "fancy-regex may read {what} otherwise than Python does, so the rules about claims and overlaps pass over them"
+        ));
+    }
     if let Some(file) = &baseline {
         run.keep_baseline(file, &mut report);
     }

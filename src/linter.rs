@@ -141,10 +141,11 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     if let Some(baseline) = &options.baseline {
         diagnostics = report::in_order(diagnostics);
         outcome = Some(baseline.apply(&workspace, sources, &mut diagnostics, |rule, file| {
+            // Of a register that does not parse most rules do not see all.
             options.levels.runs(rule)
-                && file
-                    .and_then(|file| workspace.entry_of(file))
-                    .is_none_or(|entry| rule.finds_all(&workspace, entry))
+                && file.and_then(|file| workspace.entry_of(file)).is_none_or(|entry| {
+                    rule.finds_all(&workspace, entry) && (entry.is_whole() || rule.reads_the_text())
+                })
         }));
     }
     let is_sealed = |source, file| read(file).is_some_and(|document| is_sealed(source, document));
@@ -152,6 +153,7 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     let sealed = sealed.map(|(file, _)| *file).collect();
     let report = Report::new(diagnostics, options.levels, count(&workspace), sealed);
     let uncovered = uncovered(&workspace);
+    let unlike = patterns.unlike();
     let is_idle =
         |family: &&str| workspace.entries.iter().all(|entry| entry.family != Some(*family));
     let idle_families = options.evidence.families().filter(is_idle).map(str::to_owned).collect();
@@ -160,7 +162,7 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
         std::mem::forget(patterns);
         std::mem::forget(documents);
     }
-    Report { baseline: outcome, uncovered, idle_families, ..report }
+    Report { baseline: outcome, uncovered, unlike, idle_families, ..report }
 }
 
 /// Whether no fix may touch a source: nobody asked for it, it does not parse, or its bytes are not its

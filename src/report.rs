@@ -28,6 +28,9 @@ pub struct Report {
     pub baseline: Option<baseline::Outcome>,
     /// Patterns of which lists of symbols cannot tell: they claim none, and none covers them.
     pub uncovered: usize,
+    /// How many patterns the rules about claims pass over, since fancy-regex, the consumer, may read them otherwise than
+    /// Python does.
+    pub unlike: usize,
     /// Families that evidence is about and no register.
     pub idle_families: Vec<String>,
 }
@@ -157,6 +160,7 @@ impl Report {
             sealed,
             baseline: None,
             uncovered: 0,
+            unlike: 0,
             idle_families: Vec::new(),
         }
     }

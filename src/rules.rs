@@ -247,6 +247,11 @@ impl Rule {
         (self.name == unused_allowance::RULE.name).then(|| unused_allowance::subject(message))?
     }
 
+    /// Whether it is about the file's text, so that it finds all also where that does not parse.
+    pub fn reads_the_text(&self) -> bool {
+        [invalid_encoding::RULE.name, invalid_json::RULE.name].contains(&self.name)
+    }
+
     /// Whether it parses every pattern, so that it is nothing lost to do so ahead, on all threads.
     pub fn parses_all(&self) -> bool {
         self.name == invalid_pattern::RULE.name

@@ -348,6 +348,19 @@ impl<'d> Patterns<'d> {
         (self.consumer != Consumer::Rust || is_alike()).then_some(ast)
     }
 
+    /// How many patterns have no [`tree`](Self::tree) though they are whole: fancy-regex may read them otherwise.
+    pub fn unlike(&self) -> usize {
+        if self.consumer != Consumer::Rust {
+            return 0;
+        }
+        let all = (0..self.list.len() as u32).map(PatternId);
+        all.filter(|&id| {
+            let pattern = self.get(id);
+            !pattern.is_literal() && pattern.rust_fault().is_none() && self.tree(id).is_none()
+        })
+        .count()
+    }
+
     /// Texts, none empty, of which each frame that a pattern claims contains at least one; none where that is not
     /// plain to see.
     fn required(&self, id: PatternId) -> impl Iterator<Item = &str> {

@@ -16,6 +16,8 @@
 //! in (`with`), the ids of the hypotheses that it has places in, the sentence, and the text that it
 //! points at. Not by lines, so edits elsewhere in
 //! the file change nothing. `count` says how many findings are alike in all that, where it is not one.
+//! Which of two hypotheses stands first changes where their finding is, and what it calls them first; so
+//! of a finding about several the order and the text do not matter ([`Known::in_any_order`]).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -52,6 +54,33 @@ pub struct Known {
     pub message: String,
     /// The characters that it points at.
     pub text: String,
+}
+
+impl Known {
+    /// The same for a finding about the same hypotheses whichever of them stands first; none for one about a
+    /// single hypothesis.
+    fn in_any_order(&self) -> Option<InAnyOrder<'_>> {
+        fn sorted<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
+            let mut texts: Vec<&str> = texts.collect();
+            texts.sort_unstable();
+            texts
+        }
+        (self.hypotheses.len() > 1).then(|| InAnyOrder {
+            rule: &self.rule,
+            files: sorted(self.with.iter().chain([&self.path]).map(String::as_str)),
+            hypotheses: sorted(self.hypotheses.iter().map(String::as_str)),
+            words: sorted(self.message.split_whitespace()),
+        })
+    }
+}
+
+/// See [`Known::in_any_order`].
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct InAnyOrder<'k> {
+    rule: &'k str,
+    files: Vec<&'k str>,
+    hypotheses: Vec<&'k str>,
+    words: Vec<&'k str>,
 }
 
 /// An entry of a baseline.
@@ -309,17 +338,20 @@ impl Use<'_> {
         diagnostics: &mut Vec<Diagnostic>,
         ran: impl Fn(&'static rules::Rule, Option<FileId>) -> bool,
     ) -> Outcome {
-        let mut found: BTreeMap<Known, usize> = BTreeMap::new();
+        let all: Vec<Known> =
+            diagnostics.iter().map(|it| known(workspace, sources, self.paths, it)).collect();
+        let (is_known, used) = self.match_up(&all);
         let mut outcome = Outcome::default();
-        diagnostics.retain(|diagnostic| {
-            let known = known(workspace, sources, self.paths, diagnostic);
-            let most = self.baseline.entries.get(&known).map_or(0, |mark| mark.count);
-            let count = found.entry(known).or_default();
-            *count += 1;
-            let is_known = *count <= most;
+        let mut known = is_known.into_iter();
+        diagnostics.retain(|_| {
+            let is_known = known.next().unwrap_or(false);
             outcome.silenced += usize::from(is_known);
             !is_known
         });
+        let mut found: BTreeMap<Known, usize> = BTreeMap::new();
+        for known in &all {
+            *found.entry(known.clone()).or_default() += 1;
+        }
         let gone = || self.gone.iter().map(String::as_str);
         let paths = |is_wanted: fn(Role) -> bool| -> AHashSet<&str> {
             let wanted = sources.iter().filter(|(_, source)| is_wanted(source.role()));
@@ -333,7 +365,7 @@ impl Use<'_> {
         let file = |path: &str| files.get(path).copied();
         let (read, checked) = (paths(|_| true), paths(|role| role != Role::Context));
         for (known, mark) in &self.baseline.entries {
-            let now = found.get(known).copied().unwrap_or(0);
+            let now = used.get(known).copied().unwrap_or(0);
             let ran = |rule| ran(rule, file(&known.path));
             let is_judged = checked.contains(known.path.as_str())
                 && known.with.iter().all(|path| read.contains(path.as_str()))
@@ -354,6 +386,43 @@ impl Use<'_> {
             mark.count = mark.count.max(count);
         }
         outcome
+    }
+
+    /// Which findings are known, and how many of them each entry stands for.
+    fn match_up<'k>(&'k self, all: &[Known]) -> (Vec<bool>, AHashMap<&'k Known, usize>) {
+        let mut used: AHashMap<&Known, usize> = AHashMap::new();
+        let mut is_known: Vec<bool> = Vec::with_capacity(all.len());
+        for known in all {
+            let entry = self.baseline.entries.get_key_value(known);
+            is_known.push(entry.is_some_and(|(entry, mark)| {
+                let count = used.entry(entry).or_default();
+                let is_left = *count < mark.count;
+                *count += usize::from(is_left);
+                is_left
+            }));
+        }
+        let mut left: AHashMap<InAnyOrder<'_>, Vec<(&Known, usize)>> = AHashMap::new();
+        for (entry, mark) in &self.baseline.entries {
+            let rest = mark.count - used.get(entry).copied().unwrap_or(0);
+            if rest > 0
+                && let Some(key) = entry.in_any_order()
+            {
+                left.entry(key).or_default().push((entry, rest));
+            }
+        }
+        for (known, is_known) in all.iter().zip(&mut is_known) {
+            if *is_known || left.is_empty() {
+                continue;
+            }
+            let entries = known.in_any_order().and_then(|key| left.get_mut(&key));
+            let entry = entries.and_then(|list| list.iter_mut().find(|(_, rest)| *rest > 0));
+            if let Some((entry, rest)) = entry {
+                *rest -= 1;
+                *used.entry(entry).or_default() += 1;
+                *is_known = true;
+            }
+        }
+        (is_known, used)
     }
 }
 

@@ -201,7 +201,13 @@ fn statements(text: &str) -> Vec<Statement<'_>> {
     if !PHRASES.is_in(text) {
         return Vec::new();
     }
-    sentences(text).into_iter().flat_map(|range| read(text, range)).collect()
+    let sentences = sentences(text);
+    let numbered = sentences.iter().enumerate();
+    let said = numbered.flat_map(|(at, range)| {
+        let next = sentences[at + 1..].iter().find(|it| !text[(*it).clone()].trim().is_empty());
+        read(text, range.clone(), next.cloned().unwrap_or_default())
+    });
+    said.collect()
 }
 
 /// The sentences of a text. A full stop ends one where a blank or nothing follows.
@@ -333,6 +339,47 @@ const DOUBTS: &[&str] = &[
     "barely",
     "instead",
     "contrary",
+    "rather",
+    "little",
+    "anymore",
+    "stopped",
+    "ceased",
+    "removed",
+    "avoid",
+    "untrue",
+    "disproved",
+    "disproven",
+    "refuted",
+    "rejected",
+    "retracted",
+    "obsolete",
+    "outdated",
+    "assume",
+    "assumed",
+    "assuming",
+    "allegedly",
+    "apparently",
+    "reportedly",
+    "seemingly",
+    "ostensibly",
+    "nominally",
+    "originally",
+    "initially",
+    "thought",
+    "believed",
+    "supposed",
+    "expected",
+    "hoped",
+    "theory",
+    "paper",
+    "spirit",
+];
+
+/// Words that may stand before a statement in its clause: what it is then said of is the frame. Of anything else
+/// ("the estimate is gemma-only", "depends not on qwen35") it may say something else.
+const LEADS: &[&str] = &[
+    "a", "also", "and", "are", "both", "cost", "frame", "function", "hot", "is", "it", "its",
+    "kernel", "lever", "same", "that", "the", "this", "time", "which", "µ", "→",
 ];
 
 /// Words that may follow a family's name without changing what was said of it.
@@ -341,11 +388,12 @@ const GOES_ON: &[&str] = &[
     "too", "via", "where", "while",
 ];
 
-fn read<'t>(text: &'t str, sentence: Range<usize>) -> Vec<Statement<'t>> {
-    if text[sentence.clone()].ends_with('?') {
+/// The statements of a sentence; the next one may take them back.
+fn read<'t>(text: &'t str, sentence: Range<usize>, next: Range<usize>) -> Vec<Statement<'t>> {
+    if text[sentence.clone()].ends_with('?') || !PHRASES.is_in(&text[sentence.clone()]) {
         return Vec::new();
     }
-    let words = words(text, sentence);
+    let (words, next) = (words(text, sentence), words(text, next));
     let is = |at: usize, word: &str| {
         words.get(at).is_some_and(|it| it.text.eq_ignore_ascii_case(word) && !it.quoted)
     };
@@ -399,11 +447,23 @@ fn read<'t>(text: &'t str, sentence: Range<usize>) -> Vec<Statement<'t>> {
             || word.text.to_ascii_lowercase().ends_with("n't")
             || word.text.ends_with("n’t")
     };
-    found.retain(|(own, _)| {
-        // "Once shared with", "used to be shared with".
-        let dated = own.start.checked_sub(1).is_some_and(|at| is(at, "once") || is(at, "be"));
-        !dated && words.iter().enumerate().all(|(at, word)| own.contains(&at) || !is_doubt(word))
+    let is_lead = |word: &Word<'_>| LEADS.iter().any(|it| word.text.eq_ignore_ascii_case(it));
+    found.retain(|(own, statement)| {
+        let before = &words[..own.start];
+        let mut clause = before.iter().rev().take_while(|word| !word.closed);
+        // "Measured on gemma, not on qwen35" is of the measurement.
+        let goes_before = before.last().map_or(own.start, |word| word.range.end);
+        let gap = before.last().map_or("", |_| &text[goes_before..statement.words.start]);
+        let continues = words[own.start].text.eq_ignore_ascii_case("not") && gap.contains(',');
+        !continues
+            && clause.all(is_lead)
+            && words.iter().enumerate().all(|(at, word)| own.contains(&at) || !is_doubt(word))
     });
+    // "Shared with qwen35. Not any more."
+    let is_taken_back = next.iter().take(4).any(is_doubt);
+    if is_taken_back {
+        return Vec::new();
+    }
     found.into_iter().map(|(_, statement)| statement).collect()
 }
 
@@ -474,6 +534,23 @@ mod tests {
             "gemma-only kernels of another crate",
             "the same frame as before it",
             "mostly gemma-only",
+            "Stopped being shared with qwen35.",
+            "Apparently shared with qwen35.",
+            "Shared with qwen35, or so we thought.",
+            "shared with qwen35 -- disproved",
+            "shared with qwen35, on paper",
+            "Shared with qwen35. Not any more.",
+            "Shared with qwen35.\n\nThis is false.",
+            "Refuted: shared with qwen35",
+            "Rather than shared with qwen35, it is private.",
+            "Little is shared with qwen35.",
+            "The trace is shared with qwen35.",
+            "Measured on gemma, not on qwen35.",
+            "Tested on gemma and not on qwen35.",
+            "The fix landed here, not on qwen35.",
+            "it depends not on qwen35",
+            "The trace is gemma-only.",
+            "This estimate is gemma-only.",
             "shared with",
             "-only",
             "unlike",
