@@ -126,7 +126,7 @@ pub struct Workspace<'d> {
     families: OnceLock<Families<'d>>,
     pairs: OnceLock<Pairs>,
     ids: OnceLock<AHashMap<&'d str, Place>>,
-    slots: OnceLock<usize>,
+    distinct: OnceLock<usize>,
 }
 
 impl<'d> Workspace<'d> {
@@ -153,14 +153,14 @@ impl<'d> Workspace<'d> {
             families: OnceLock::new(),
             pairs: OnceLock::new(),
             ids: OnceLock::new(),
-            slots: OnceLock::new(),
+            distinct: OnceLock::new(),
         }
     }
 
     /// How many distinct patterns the registers have, each counted for itself: what is spent on one
     /// register is its part of a run by its part of these.
-    fn slots(&self) -> usize {
-        *self.slots.get_or_init(|| {
+    fn distinct(&self) -> usize {
+        *self.distinct.get_or_init(|| {
             let distinct = |entry: &Entry<'_>| {
                 let mut ids: Vec<PatternId> =
                     entry.register.slots().map(|slot| slot.pattern).collect();

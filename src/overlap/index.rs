@@ -61,7 +61,7 @@ use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 const MAX_CANDIDATES: usize = 8_000_000;
 
 /// The states that all pairs of a run together may visit.
-const TOTAL: usize = 120_000_000;
+const TOTAL: usize = 180_000_000;
 
 /// Into how many parts that is divided at most, however many registers or questions there are.
 const MOST_PARTS: usize = 1_024;
@@ -227,7 +227,7 @@ pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
 /// and some for each pattern.
 pub fn pairs_among(patterns: &[&Ast], budget: Budget, questions: usize) -> Pairs {
     let sources: Vec<Source<'_>> = patterns.iter().map(|&ast| Source::Tree(ast)).collect();
-    Index::part_of(&sources, budget, questions).pairs()
+    Index::part_of(&sources, budget, (1, questions)).pairs()
 }
 
 /// What became of one pair.
@@ -311,18 +311,18 @@ impl<'a> Index<'a> {
 
     /// Prepares patterns of which it is known that most are nothing but text.
     pub fn of(patterns: &[Source<'a>], budget: Budget) -> Self {
-        Self::part_of(patterns, budget, 1)
+        Self::part_of(patterns, budget, (1, 1))
     }
 
-    /// [`Index::of`] where the run has so many times as much to look at: it may visit its part of the states
-    /// of a run, and some for each pattern.
-    pub fn part_of(patterns: &[Source<'a>], budget: Budget, times: usize) -> Self {
+    /// [`Index::of`] of what is a part of the run, the first number of the second: it may visit that part of
+    /// the states of a run, and some for each pattern.
+    pub fn part_of(patterns: &[Source<'a>], budget: Budget, (own, all): (usize, usize)) -> Self {
         let mut first: AHashMap<Cow<'a, [u8]>, usize> = AHashMap::with_capacity(patterns.len());
         let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut live = Vec::new();
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
-        let part = TOTAL / times.clamp(1, MOST_PARTS);
+        let part = (TOTAL / all.max(1)).saturating_mul(own).clamp(TOTAL / MOST_PARTS, TOTAL);
         let total = part + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
         let mut states_left = total / ASIDE;
         let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
@@ -480,6 +480,8 @@ impl<'a> Index<'a> {
     /// The candidates that are at odds, in their order, and how many more could not be decided.
     fn decide(&self, candidates: &[(u32, u32)], wanted: Want<'_>) -> (Vec<Finding>, usize) {
         let mut left = self.total;
+        // What may go into pairs that are not decided by it: where all are hard, more would not help.
+        let mut in_vain = self.total / 5 * 2;
         let mut findings = Vec::new();
         let mut left_out = 0;
         // Each with what it has cost in vain.
@@ -491,12 +493,19 @@ impl<'a> Index<'a> {
             let mut to_come = pending.len();
             for wave in pending.chunks(WAVES[round.min(1)]) {
                 let even = left / to_come.max(1);
-                let share = even.saturating_mul(UNEVEN).min(left / wave.len()).min(most);
+                let share = even
+                    .saturating_mul(UNEVEN)
+                    .min(left / wave.len())
+                    .min(2 * in_vain / wave.len())
+                    .min(most);
                 to_come -= wave.len();
                 let decided = self.decide_wave(wave, share, wanted);
                 for (&((a, b), tried), decided) in wave.iter().zip(decided) {
                     let Decided { relation, used, cut } = decided;
                     left -= used.min(left);
+                    if cut {
+                        in_vain -= used.min(in_vain);
+                    }
                     if cut && !last {
                         again.push(((a, b), share.max(tried)));
                         continue;

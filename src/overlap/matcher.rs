@@ -28,7 +28,7 @@ const MAX_MATCHES: usize = 20_000;
 const MAX_CHARACTERS: usize = 1 << 22;
 
 /// How many characters that are only copied cost as much as one step.
-const COPIED: usize = 16;
+const COPIED: usize = 64;
 
 /// The deepest nesting that is followed.
 const MAX_DEPTH: usize = 2_048;
@@ -212,7 +212,7 @@ impl Matcher {
         lead: Lead,
     ) -> (Option<Vec<Match>>, u32) {
         let mut machine = Machine::new(self, text, most, lead);
-        let mut seen = HashSet::new();
+        let mut seen: HashSet<Match, ahash::RandomState> = HashSet::default();
         let mut found = Vec::new();
         let (mut characters, mut copied) = (0, 0);
         for start in 0..=text.len() {

@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
 const FEW: usize = 16;
 
 /// Alternations of more branches than these are not looked at.
-const MOST_BRANCHES: usize = 50_000;
+const MOST_BRANCHES: usize = 10_000;
 
 /// The most branches of one pattern that are tried in their context; each costs two inclusions.
 const MAX_TRIED: usize = 100;
