@@ -874,3 +874,21 @@ pub fn claims_nothing(ast: &Ast, budget: Budget) -> Answer {
 pub fn sample(ast: &Ast, budget: Budget) -> Sample {
     Compiled::new(ast, budget).sample().clone()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Versions, parse};
+
+    #[test]
+    fn making_a_long_frame_readable_is_bounded() {
+        // At each of its places a wildcard matched nothing between two words.
+        let parts: String = (0..3_000).map(|_| "ab.*").collect();
+        let ast = parse(&(parts + "c"), Versions::ALL).unwrap_or_else(|error| panic!("{error:?}"));
+        let compiled = Compiled::new(&ast, Budget::default());
+        let frame: Vec<char> = "ab".repeat(3_000).chars().chain(['c']).collect();
+        let fuel = Fuel::new(Budget::default().states);
+        readable_sample(&compiled, &frame, &fuel);
+        assert!(fuel.used() > 0 && fuel.used() <= READABLE_SAMPLE, "{}", fuel.used());
+    }
+}

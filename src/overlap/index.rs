@@ -1707,4 +1707,28 @@ mod tests {
         // `aaa`, `aab`, `ab` and `b`.
         assert_eq!(triples, 4);
     }
+
+    #[test]
+    fn hard_pairs_take_a_part_of_the_states_of_a_run_and_leave_the_rest_open() {
+        let patterns: Vec<String> =
+            (0..60).map(|i| format!("(a|b)*a(a|b){{{}}}x_y{i}", 30 + i)).collect();
+        let asts: Vec<Ast> = patterns
+            .iter()
+            .map(|text| parse(text, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}")))
+            .collect();
+        let sources: Vec<Source<'_>> = asts.iter().map(Source::Tree).collect();
+        let budget = Budget::default();
+        let of = |own, all| Index::part_of(&sources, budget, (own, all)).total;
+        let each = TOTAL_PER_PATTERN * sources.len();
+        assert_eq!(of(1, 1), TOTAL + each);
+        assert_eq!(of(30, 90), TOTAL / 90 * 30 + each);
+        // However many there are, something is left for each.
+        assert_eq!(of(1, usize::MAX), TOTAL / MOST_PARTS + each);
+        assert_eq!(of(0, 0), TOTAL / MOST_PARTS + each);
+        let found = Index::part_of(&sources, budget, (1, 1_000)).pairs();
+        let is_open = |finding: &Finding| {
+            finding.relation.kind == Kind::Undecided(Reason::Bound(Bound::Total))
+        };
+        assert!(found.findings.iter().any(is_open) || found.left_out > 0);
+    }
 }

@@ -763,3 +763,50 @@ enum Step {
     End,
     Fail,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Versions, parse};
+
+    fn matcher(pattern: &str) -> Matcher {
+        Matcher::new(&parse(pattern, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}")))
+    }
+
+    #[test]
+    fn a_set_has_what_its_ranges_have() {
+        for ranges in [
+            vec![],
+            vec![(0, 0x10_FFFF)],
+            vec![(97, 97)],
+            vec![(10, 64), (120, 127)],
+            vec![(126, 129), (0xE9, 0xE9)],
+            vec![(128, 200)],
+        ] {
+            let all = CharSet::new(ranges);
+            let set = Set::new(all.clone());
+            for c in ('\0'..='\u{17F}').chain(['\u{10FFFF}']) {
+                assert_eq!(set.has(c), all.has(c), "{c:?} {all:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_sets_are_kept_once() {
+        assert_eq!(matcher(&r"\w[ab_]".repeat(500)).sets.len(), 2);
+    }
+
+    #[test]
+    fn what_is_only_copied_is_paid_for() {
+        // Each of the matches is listed with all of its characters.
+        let text = vec!['a'; 2_000];
+        let (found, steps) = matcher("a.*?").matches_within(&text, 20_000, Lead::Full);
+        assert_eq!(found, None);
+        assert!(steps >= 20_000);
+        // Each start sets the groups back.
+        let (outcome, steps) =
+            matcher(&"(b)".repeat(3_000)).search_within(&text, MAX_STEPS, Lead::None);
+        assert_eq!(outcome, Outcome::None);
+        assert!(steps as usize > 2_000 * 6_000 / COPIED, "{steps}");
+    }
+}
