@@ -85,7 +85,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 pub use few::{Few, Member, Outline, few, is_plainly_outside};
-pub use index::{Crowd, Finding, Index, Pairs, Source, Want, Wanted, crowds, pairs};
+pub use index::{Crowd, Finding, Index, Pairs, Source, Want, Wanted, crowds, pairs, pairs_among};
 
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;
@@ -105,6 +105,9 @@ const PIECE: u8 = 4;
 
 /// How many units making a witness readable may cost.
 const READABLE: usize = 2_048;
+
+/// How many units it may cost for a frame of one pattern.
+const READABLE_SAMPLE: usize = 16_384;
 
 /// A pattern's automaton may always have so many places and edges, and else as many as its budget has
 /// states.
@@ -670,12 +673,15 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char], fuel: &Fuel) -> Option<Vec<
     let lead = Cell::new(Lead::Full);
     let mut frame = frame.to_vec();
     let mut at = 1;
-    while at < frame.len() {
+    let own = fuel.part(READABLE_SAMPLE);
+    while at < frame.len() && !own.is_empty() {
+        own.spend(1 + frame.len() / 16);
         let words = Identifiers::new(&frame);
         if words.is_word(at - 1) && words.is_word(at) {
             let mut longer = frame.clone();
             longer.splice(at..at, [':', ':']);
-            let fits = a.all_matches(&longer, &lead, fuel)?.iter().any(|m| {
+            let Some(matches) = a.all_matches(&longer, &lead, &own) else { break };
+            let fits = matches.iter().any(|m| {
                 let spelled = |place: usize| {
                     place.checked_sub(m.start).and_then(|i| m.spelled.get(i)).copied()
                 };
@@ -692,6 +698,7 @@ fn readable_sample(a: &Compiled<'_>, frame: &[char], fuel: &Fuel) -> Option<Vec<
         }
         at += 1;
     }
+    fuel.spend(own.used());
     best
 }
 
@@ -716,6 +723,7 @@ fn common_witness(
             (a.all_matches(frame, &lead, fuel), b.all_matches(frame, &lead, fuel))
         && a.len().saturating_mul(b.len()) <= 1_000_000
     {
+        fuel.spend(a.len() * b.len() / 16);
         for a in &a {
             for b in &b {
                 let pair = ((a.start, a.end), (b.start, b.end));
@@ -806,6 +814,7 @@ fn separate(
     at: usize,
     (lead, fuel): (&Cell<Lead>, &Fuel),
 ) -> Option<(Vec<char>, (Match, Match))> {
+    fuel.spend(frame.len() / 16);
     let words = Identifiers::new(frame);
     if !(words.is_word(at - 1) && words.is_word(at)) {
         return None;
@@ -864,4 +873,22 @@ pub fn claims_nothing(ast: &Ast, budget: Budget) -> Answer {
 /// A shortest frame that a pattern claims, of readable letters.
 pub fn sample(ast: &Ast, budget: Budget) -> Sample {
     Compiled::new(ast, budget).sample().clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Versions, parse};
+
+    #[test]
+    fn making_a_long_frame_readable_is_bounded() {
+        // At each of its places a wildcard matched nothing between two words.
+        let parts: String = (0..3_000).map(|_| "ab.*").collect();
+        let ast = parse(&(parts + "c"), Versions::ALL).unwrap_or_else(|error| panic!("{error:?}"));
+        let compiled = Compiled::new(&ast, Budget::default());
+        let frame: Vec<char> = "ab".repeat(3_000).chars().chain(['c']).collect();
+        let fuel = Fuel::new(Budget::default().states);
+        readable_sample(&compiled, &frame, &fuel);
+        assert!(fuel.used() > 0 && fuel.used() <= READABLE_SAMPLE, "{}", fuel.used());
+    }
 }

@@ -24,7 +24,7 @@ pub use relations::{Lie, Places, Relations};
 
 use crate::evidence::{Evidence, Sets};
 use crate::json::{Document, Str};
-use crate::overlap::matcher::Outcome;
+use crate::overlap::matcher::{MAX_STEPS, Outcome};
 use crate::overlap::{self, Budget, Compiled, Member, Outline, is_plainly_outside};
 use crate::pattern::ast::Ast;
 use crate::pattern::{Consumer, Pattern, plain_in_rust};
@@ -126,6 +126,7 @@ pub struct Workspace<'d> {
     families: OnceLock<Families<'d>>,
     pairs: OnceLock<Pairs>,
     ids: OnceLock<AHashMap<&'d str, Place>>,
+    distinct: OnceLock<usize>,
 }
 
 impl<'d> Workspace<'d> {
@@ -152,7 +153,23 @@ impl<'d> Workspace<'d> {
             families: OnceLock::new(),
             pairs: OnceLock::new(),
             ids: OnceLock::new(),
+            distinct: OnceLock::new(),
         }
+    }
+
+    /// How many distinct patterns the registers have, each counted for itself: what is spent on one
+    /// register is its part of a run by its part of these.
+    fn distinct(&self) -> usize {
+        *self.distinct.get_or_init(|| {
+            let distinct = |entry: &Entry<'_>| {
+                let mut ids: Vec<PatternId> =
+                    entry.register.slots().map(|slot| slot.pattern).collect();
+                ids.sort_unstable();
+                ids.dedup();
+                ids.len()
+            };
+            self.entries.iter().map(distinct).sum()
+        })
     }
 
     /// Holds the patterns of the registers that were asked for against the evidence about their families.
@@ -239,7 +256,10 @@ impl<'d> Workspace<'d> {
         if self.consumer == Consumer::Rust {
             return pattern.rust().ok()?.is_match(frame).ok();
         }
-        match self.compiled(id)?.matcher().search(frame) {
+        // An even share, and enough for all but what backtracks without an end.
+        let steps = (TOGETHER_STEPS / self.patterns.unusual().len().max(1))
+            .clamp(LEAST_STEPS, MAX_STEPS as usize) as u32;
+        match self.compiled(id)?.matcher().search_in(frame, steps) {
             Outcome::Match(..) => Some(true),
             Outcome::None => Some(false),
             Outcome::GaveUp => None,
@@ -301,6 +321,12 @@ pub struct Patterns<'d> {
     consumer: Consumer,
     unusual: OnceLock<Vec<PatternId>>,
 }
+
+/// The steps of the matcher that a search for one frame by each pattern of a run may take, about.
+const TOGETHER_STEPS: usize = 200_000_000;
+
+/// The steps that one search always may take.
+const LEAST_STEPS: usize = 20_000;
 
 /// From how many patterns on other threads are worth their start.
 const MANY: usize = 4096;

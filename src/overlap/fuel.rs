@@ -29,6 +29,11 @@ impl Fuel {
         Self { start: units, left: Cell::new(units) }
     }
 
+    /// At most so many units of what is left here. What is used of them is still to be spent here.
+    pub(crate) fn part(&self, most: usize) -> Self {
+        Self::new(self.left.get().min(most))
+    }
+
     /// Takes units, or what is left of them.
     pub(crate) fn spend(&self, units: usize) {
         self.left.set(self.left.get().saturating_sub(units));

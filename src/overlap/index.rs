@@ -23,7 +23,7 @@
 //!
 //! # What a run may cost
 //! One pair may visit as many states as its [`Budget`] says; all pairs together no more than a
-//! fixed number and some for each pattern. The pairs are taken in rounds: in the first each may
+//! fixed number and some for each pattern; of many registers each has an even part of that number. The pairs are taken in rounds: in the first each may
 //! visit few states, and those that need more come again in the next, with many times as many; a
 //! pair for which there are not at least twice as many as it has had in vain stays undecided. A
 //! round is cut into waves of a fixed number of pairs; what a wave has used is known when the next
@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ahash::AHashMap;
 
-use super::charset::is_word;
+use super::charset::{CharSet, is_word};
 use super::features::{self, Branch, Piece};
 use super::fuel::Fuel;
 use super::hash::{Map, Set};
@@ -60,8 +60,11 @@ use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
 /// The most candidates that are looked at.
 const MAX_CANDIDATES: usize = 8_000_000;
 
-/// The states that all pairs together may visit.
+/// The states that all pairs of a run together may visit.
 const TOTAL: usize = 180_000_000;
+
+/// Into how many parts that is divided at most, however many registers or questions there are.
+const MOST_PARTS: usize = 1_024;
 
 /// The part of that which the samples may take besides, and the search for candidates.
 const ASIDE: usize = 8;
@@ -220,6 +223,13 @@ pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
     Index::new(patterns, budget).pairs()
 }
 
+/// [`pairs`] as one of so many questions of a run, which share its states: it may visit that part of them,
+/// and some for each pattern.
+pub fn pairs_among(patterns: &[&Ast], budget: Budget, questions: usize) -> Pairs {
+    let sources: Vec<Source<'_>> = patterns.iter().map(|&ast| Source::Tree(ast)).collect();
+    Index::part_of(&sources, budget, (1, questions)).pairs()
+}
+
 /// What became of one pair.
 struct Decided {
     /// `None` where the states did not suffice.
@@ -301,14 +311,22 @@ impl<'a> Index<'a> {
 
     /// Prepares patterns of which it is known that most are nothing but text.
     pub fn of(patterns: &[Source<'a>], budget: Budget) -> Self {
+        Self::part_of(patterns, budget, (1, 1))
+    }
+
+    /// [`Index::of`] of what is a part of the run, the first number of the second: it may visit that part of
+    /// the states of a run, and some for each pattern.
+    pub fn part_of(patterns: &[Source<'a>], budget: Budget, (own, all): (usize, usize)) -> Self {
         let mut first: AHashMap<Cow<'a, [u8]>, usize> = AHashMap::with_capacity(patterns.len());
         let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut live = Vec::new();
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
-        let total = TOTAL + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
+        let part = (TOTAL / all.max(1)).saturating_mul(own).clamp(TOTAL / MOST_PARTS, TOTAL);
+        let total = part + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
         let mut states_left = total / ASIDE;
         let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
+        let mut sets = AHashMap::new();
         for (at, &source) in patterns.iter().enumerate() {
             let plain = source.plain();
             let key: Cow<'a, [u8]> = match (&plain, source) {
@@ -317,7 +335,7 @@ impl<'a> Index<'a> {
                 (None, Source::Text(_)) => Cow::Borrowed(&[]),
                 (None, Source::Tree(ast)) => {
                     let mut key = Vec::new();
-                    canonical(&ast.root, &mut key);
+                    canonical(&ast.root, &mut sets, &mut key);
                     Cow::Owned(key)
                 }
             };
@@ -462,6 +480,8 @@ impl<'a> Index<'a> {
     /// The candidates that are at odds, in their order, and how many more could not be decided.
     fn decide(&self, candidates: &[(u32, u32)], wanted: Want<'_>) -> (Vec<Finding>, usize) {
         let mut left = self.total;
+        // What may go into pairs that are not decided by it: where all are hard, more would not help.
+        let mut in_vain = self.total / 5 * 2;
         let mut findings = Vec::new();
         let mut left_out = 0;
         // Each with what it has cost in vain.
@@ -473,12 +493,19 @@ impl<'a> Index<'a> {
             let mut to_come = pending.len();
             for wave in pending.chunks(WAVES[round.min(1)]) {
                 let even = left / to_come.max(1);
-                let share = even.saturating_mul(UNEVEN).min(left / wave.len()).min(most);
+                let share = even
+                    .saturating_mul(UNEVEN)
+                    .min(left / wave.len())
+                    .min(2 * in_vain / wave.len())
+                    .min(most);
                 to_come -= wave.len();
                 let decided = self.decide_wave(wave, share, wanted);
                 for (&((a, b), tried), decided) in wave.iter().zip(decided) {
                     let Decided { relation, used, cut } = decided;
                     left -= used.min(left);
+                    if cut {
+                        in_vain -= used.min(in_vain);
+                    }
                     if cut && !last {
                         again.push(((a, b), share.max(tried)));
                         continue;
@@ -956,7 +983,7 @@ impl<'a> Index<'a> {
                 (None, None) => self
                     .compiled(at)
                     .and_then(|c| c.over.as_ref().ok())
-                    .and_then(triples_of_program),
+                    .and_then(|program| triples_of_program(program, &candidates.fuel)),
             };
             match triples {
                 Some(triples) => {
@@ -1310,8 +1337,19 @@ struct Letters {
     underscore: bool,
 }
 
-/// The triples that an automaton can spell out; `None` if there are too many.
-fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
+/// The triples that an automaton can spell out, paid from `fuel`; `None` if there are too many.
+fn triples_of_program(program: &Program, fuel: &Fuel) -> Option<Vec<(Triple, Roles)>> {
+    let own = fuel.part(MAX_MET[0] * program.size() as usize + MAX_MET[1]);
+    let found = triples_within(program, &own);
+    fuel.spend(own.used());
+    found.filter(|_| !own.is_empty())
+}
+
+fn triples_within(program: &Program, met_left: &Fuel) -> Option<Vec<(Triple, Roles)>> {
+    let meet = |count: usize| {
+        met_left.spend(count);
+        (!met_left.is_empty()).then_some(())
+    };
     // Only of sets that are spelled out, so that they are small (a literal that ignores case is,
     // too).
     let mut letters: Map<u32, Letters> = Map::default();
@@ -1319,7 +1357,7 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
         if edge.target == MATCH || !edge.spelled || letters.contains_key(&edge.set) {
             continue;
         }
-        let ranges = program.sets.get(edge.set).map_or(&[][..], super::charset::CharSet::ranges);
+        let ranges = program.sets.get(edge.set).map_or(&[][..], CharSet::ranges);
         let all: Vec<char> = ranges
             .iter()
             .flat_map(|&(start, end)| start..=end)
@@ -1360,7 +1398,6 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
     };
     let ends: Vec<bool> = (0..program.len() as u32).map(ends).collect();
     let may_end = |state: u32| ends.get(state as usize).copied().unwrap_or(true);
-    let mut met_left = MAX_MET[0] * program.size() as usize + MAX_MET[1];
     let mut all = Vec::new();
     // Where a way goes on depends on its sets and on where it stands; by most ways it was met before.
     let (mut firsts_met, mut seconds_met, mut thirds_met) =
@@ -1368,7 +1405,7 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
     for state in 0..program.len() as u32 {
         let roles = roles.get(state as usize).copied().unwrap_or_default();
         for (first, a_set, firsts) in spelled(state) {
-            met_left = met_left.checked_sub(1)?;
+            meet(1)?;
             if !firsts_met.insert((roles, a_set, first)) {
                 continue;
             }
@@ -1376,23 +1413,23 @@ fn triples_of_program(program: &Program) -> Option<Vec<(Triple, Roles)>> {
                 all.extend(firsts.words.iter().map(|&a| ((a, None, None), roles)));
             }
             for (second, b_set, seconds) in spelled(first) {
-                met_left = met_left.checked_sub(1)?;
+                meet(1)?;
                 if !seconds_met.insert((roles, a_set, b_set, second)) {
                     continue;
                 }
                 if may_end(second) {
-                    met_left = met_left.checked_sub(firsts.words.len() * seconds.words.len())?;
+                    meet(firsts.words.len() * seconds.words.len())?;
                     for &a in &firsts.words {
                         all.extend(seconds.words.iter().map(|&b| ((a, Some(b), None), roles)));
                     }
                 }
                 for (_, c_set, thirds) in spelled(second) {
-                    met_left = met_left.checked_sub(1)?;
+                    meet(1)?;
                     if !thirds_met.insert((roles, a_set, b_set, c_set)) {
                         continue;
                     }
                     let count = firsts.words.len() * seconds.words.len() * thirds.words.len();
-                    met_left = met_left.checked_sub(count)?;
+                    meet(count)?;
                     for &a in &firsts.words {
                         for &b in &seconds.words {
                             let thirds = thirds.words.iter();
@@ -1507,8 +1544,8 @@ pub(super) fn borders(left: &str, right: &str) -> Vec<usize> {
 }
 
 /// Writes a part down so that two parts of equal text after parsing are written alike: spans are
-/// left out, and groups without a number.
-fn canonical(node: &Node, out: &mut Vec<u8>) {
+/// left out, and groups without a number. A set is its number in `sets`, which is the same for all.
+fn canonical(node: &Node, sets: &mut AHashMap<CharSet, u32>, out: &mut Vec<u8>) {
     let number = |out: &mut Vec<u8>, n: u32| out.extend_from_slice(&n.to_le_bytes());
     let char_ = |out: &mut Vec<u8>, c: char| out.extend_from_slice(&(c as u32).to_le_bytes());
     let flag = |out: &mut Vec<u8>, flags: Flags| {
@@ -1531,12 +1568,9 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
         }
         NodeKind::Class(class, flags) => {
             out.push(3);
+            let next = sets.len() as u32;
             let set = super::charset::class(class, *flags);
-            number(out, set.ranges().len() as u32);
-            for &(start, end) in set.ranges() {
-                number(out, start);
-                number(out, end);
-            }
+            number(out, *sets.entry(set).or_insert(next));
         }
         NodeKind::Assertion(assertion, flags) => {
             out.push(4);
@@ -1546,20 +1580,20 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
         NodeKind::Look(look, body) => {
             out.push(5);
             out.push(u8::from(look.behind) * 2 + u8::from(look.negative));
-            canonical(body, out);
+            canonical(body, sets, out);
         }
         NodeKind::Capture(group, body) => {
             out.push(6);
             number(out, *group);
-            canonical(body, out);
+            canonical(body, sets, out);
         }
         NodeKind::Group(body) => {
             out.pop();
-            canonical(body, out);
+            canonical(body, sets, out);
         }
         NodeKind::Atomic(body) => {
             out.push(7);
-            canonical(body, out);
+            canonical(body, sets, out);
         }
         NodeKind::Repeat(repeat, body) => {
             out.push(8);
@@ -1570,13 +1604,13 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
                 RepeatKind::Lazy => 1,
                 RepeatKind::Possessive => 2,
             });
-            canonical(body, out);
+            canonical(body, sets, out);
         }
         NodeKind::Concat(parts) | NodeKind::Alternation(parts) => {
             out.push(if matches!(node.kind, NodeKind::Concat(_)) { 9 } else { 10 });
             number(out, parts.len() as u32);
             for part in parts {
-                canonical(part, out);
+                canonical(part, sets, out);
             }
         }
         NodeKind::Backreference(group, flags) => {
@@ -1587,9 +1621,9 @@ fn canonical(node: &Node, out: &mut Vec<u8>) {
         NodeKind::Conditional(group, yes, no) => {
             out.push(12);
             number(out, *group);
-            canonical(yes, out);
+            canonical(yes, sets, out);
             match no {
-                Some(no) => canonical(no, out),
+                Some(no) => canonical(no, sets, out),
                 None => out.push(13),
             }
         }
@@ -1669,8 +1703,32 @@ mod tests {
         let ast = parse(&pattern, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}"));
         let program = Program::new(&ast, Side::Over, MAX_SIZE).unwrap_or_else(|e| panic!("{e:?}"));
         assert!(program.size() > 1_000);
-        let triples = triples_of_program(&program).map_or(0, |all| all.len());
+        let triples = triples_of_program(&program, &Fuel::new(1 << 24)).map_or(0, |all| all.len());
         // `aaa`, `aab`, `ab` and `b`.
         assert_eq!(triples, 4);
+    }
+
+    #[test]
+    fn hard_pairs_take_a_part_of_the_states_of_a_run_and_leave_the_rest_open() {
+        let patterns: Vec<String> =
+            (0..60).map(|i| format!("(a|b)*a(a|b){{{}}}x_y{i}", 30 + i)).collect();
+        let asts: Vec<Ast> = patterns
+            .iter()
+            .map(|text| parse(text, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}")))
+            .collect();
+        let sources: Vec<Source<'_>> = asts.iter().map(Source::Tree).collect();
+        let budget = Budget::default();
+        let of = |own, all| Index::part_of(&sources, budget, (own, all)).total;
+        let each = TOTAL_PER_PATTERN * sources.len();
+        assert_eq!(of(1, 1), TOTAL + each);
+        assert_eq!(of(30, 90), TOTAL / 90 * 30 + each);
+        // However many there are, something is left for each.
+        assert_eq!(of(1, usize::MAX), TOTAL / MOST_PARTS + each);
+        assert_eq!(of(0, 0), TOTAL / MOST_PARTS + each);
+        let found = Index::part_of(&sources, budget, (1, 1_000)).pairs();
+        let is_open = |finding: &Finding| {
+            finding.relation.kind == Kind::Undecided(Reason::Bound(Bound::Total))
+        };
+        assert!(found.findings.iter().any(is_open) || found.left_out > 0);
     }
 }

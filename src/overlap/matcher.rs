@@ -12,7 +12,7 @@
 //! spelled out; nor is any that only a lookaround reads. Uses `pattern::ast` and `charset`; knows
 //! nothing of the automata.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::charset::{self, CharSet, is_word, lower};
 use super::program::SPELLED_CLASS;
@@ -26,6 +26,9 @@ const MAX_MATCHES: usize = 20_000;
 
 /// The most characters of all of them.
 const MAX_CHARACTERS: usize = 1 << 22;
+
+/// How many characters that are only copied cost as much as one step.
+const COPIED: usize = 64;
 
 /// The deepest nesting that is followed.
 const MAX_DEPTH: usize = 2_048;
@@ -87,11 +90,38 @@ enum Op {
     End,
 }
 
+/// A set as a text is held against it: nearly all of its characters are ASCII.
+#[derive(Debug, Clone)]
+struct Set {
+    ascii: u128,
+    /// All of it, if it has more than these.
+    beyond: CharSet,
+}
+
+impl Set {
+    fn new(set: CharSet) -> Self {
+        let mut ascii = 0;
+        for &(start, end) in set.ranges().iter().take_while(|(start, _)| *start < 128) {
+            for c in start..=end.min(127) {
+                ascii |= 1 << c;
+            }
+        }
+        let has_more = set.ranges().last().is_some_and(|&(_, end)| end > 127);
+        Self { ascii, beyond: if has_more { set } else { CharSet::default() } }
+    }
+
+    fn has(&self, c: char) -> bool {
+        if c.is_ascii() { self.ascii >> u32::from(c) & 1 == 1 } else { self.beyond.has(c) }
+    }
+}
+
 /// A pattern ready to run.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     ops: Vec<Op>,
-    sets: Vec<CharSet>,
+    sets: Vec<Set>,
+    /// The numbers of the sets of more than one range, while they are made.
+    numbers: HashMap<CharSet, u32, ahash::RandomState>,
     groups: usize,
     registers: usize,
     /// For each group the fixed width of what it matches, once it was met.
@@ -121,6 +151,7 @@ impl Matcher {
         let mut matcher = Self {
             ops: Vec::new(),
             sets: Vec::new(),
+            numbers: HashMap::default(),
             groups,
             registers: 0,
             widths: vec![None; groups],
@@ -131,6 +162,7 @@ impl Matcher {
         leading(&ast.root, 0, &mut loops);
         matcher.emit(&ast.root, 0, &loops);
         matcher.ops.push(Op::End);
+        matcher.numbers = HashMap::default();
         matcher
     }
 
@@ -138,6 +170,12 @@ impl Matcher {
     pub fn search(&self, text: &str) -> Outcome {
         let text: Vec<char> = text.chars().collect();
         self.search_chars(&text)
+    }
+
+    /// [`Matcher::search`] that gives up after so many steps.
+    pub fn search_in(&self, text: &str, most: u32) -> Outcome {
+        let text: Vec<char> = text.chars().collect();
+        self.search_within(&text, most, Lead::Full).0
     }
 
     /// [`Matcher::search`] in a text that is already taken apart.
@@ -174,20 +212,24 @@ impl Matcher {
         lead: Lead,
     ) -> (Option<Vec<Match>>, u32) {
         let mut machine = Machine::new(self, text, most, lead);
-        let mut seen = HashSet::new();
+        let mut seen: HashSet<Match, ahash::RandomState> = HashSet::default();
         let mut found = Vec::new();
-        let mut characters = 0;
+        let (mut characters, mut copied) = (0, 0);
         for start in 0..=text.len() {
             machine.reset();
+            let left = machine.most.saturating_sub(machine.steps) as usize;
             machine.run(0, start, &mut |end, marks| {
                 let spelled = marks.get(start..end).unwrap_or_default().to_vec();
                 let one = Match { start, end, spelled };
+                copied += one.spelled.len();
                 if seen.insert(one.clone()) {
                     characters += one.spelled.len();
                     found.push(one);
                 }
-                found.len() > MAX_MATCHES || characters > MAX_CHARACTERS
+                found.len() > MAX_MATCHES || characters > MAX_CHARACTERS || copied / COPIED > left
             });
+            machine.pay_copies(copied);
+            copied = 0;
             if machine.exhausted() || found.len() > MAX_MATCHES || characters > MAX_CHARACTERS {
                 return (None, machine.steps);
             }
@@ -196,8 +238,16 @@ impl Matcher {
     }
 
     fn set(&mut self, set: CharSet, spelled: bool) {
-        self.ops.push(Op::Set(self.sets.len() as u32, spelled));
-        self.sets.push(set);
+        let next = self.sets.len() as u32;
+        let number = if set.ranges().len() > 1 {
+            *self.numbers.entry(set.clone()).or_insert(next)
+        } else {
+            next
+        };
+        self.ops.push(Op::Set(number, spelled));
+        if number == next {
+            self.sets.push(Set::new(set));
+        }
     }
 
     fn hole(&mut self) -> usize {
@@ -418,7 +468,7 @@ impl<'a> Machine<'a> {
             Lead::Short => (leading, 1),
             Lead::None => (leading, 0),
         };
-        Self {
+        let mut machine = Self {
             matcher,
             leading,
             rounds,
@@ -431,10 +481,19 @@ impl<'a> Machine<'a> {
             looking: 0,
             steps: if matcher.too_deep { most } else { 0 },
             most,
-        }
+        };
+        machine.pay_copies(text.len() + matcher.groups + matcher.registers);
+        machine
+    }
+
+    /// Pays for so much that was only copied or filled.
+    fn pay_copies(&mut self, count: usize) {
+        let steps = u32::try_from(count / COPIED).unwrap_or(u32::MAX);
+        self.steps = self.steps.saturating_add(steps);
     }
 
     fn reset(&mut self) {
+        self.pay_copies(self.slots.len());
         self.slots.fill(None);
         self.ways.clear();
         self.changes.clear();
@@ -618,6 +677,7 @@ impl<'a> Machine<'a> {
                     return Step::Fail;
                 };
                 let ascii = flags.has(Flags::ASCII);
+                self.pay_copies(length);
                 let same = want.iter().zip(have).all(|(&a, &b)| {
                     a == b || (flags.has(Flags::IGNORE_CASE) && lower(a, ascii) == lower(b, ascii))
                 });
@@ -702,4 +762,51 @@ enum Step {
     To(usize, usize),
     End,
     Fail,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Versions, parse};
+
+    fn matcher(pattern: &str) -> Matcher {
+        Matcher::new(&parse(pattern, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}")))
+    }
+
+    #[test]
+    fn a_set_has_what_its_ranges_have() {
+        for ranges in [
+            vec![],
+            vec![(0, 0x10_FFFF)],
+            vec![(97, 97)],
+            vec![(10, 64), (120, 127)],
+            vec![(126, 129), (0xE9, 0xE9)],
+            vec![(128, 200)],
+        ] {
+            let all = CharSet::new(ranges);
+            let set = Set::new(all.clone());
+            for c in ('\0'..='\u{17F}').chain(['\u{10FFFF}']) {
+                assert_eq!(set.has(c), all.has(c), "{c:?} {all:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_sets_are_kept_once() {
+        assert_eq!(matcher(&r"\w[ab_]".repeat(500)).sets.len(), 2);
+    }
+
+    #[test]
+    fn what_is_only_copied_is_paid_for() {
+        // Each of the matches is listed with all of its characters.
+        let text = vec!['a'; 2_000];
+        let (found, steps) = matcher("a.*?").matches_within(&text, 20_000, Lead::Full);
+        assert_eq!(found, None);
+        assert!(steps >= 20_000);
+        // Each start sets the groups back.
+        let (outcome, steps) =
+            matcher(&"(b)".repeat(3_000)).search_within(&text, MAX_STEPS, Lead::None);
+        assert_eq!(outcome, Outcome::None);
+        assert!(steps as usize > 2_000 * 6_000 / COPIED, "{steps}");
+    }
 }

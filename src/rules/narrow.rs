@@ -74,7 +74,8 @@ pub(super) fn narrow(
     let narrowed = format!("{head}{text}{tail}");
 
     let narrowed_ast = pattern::parse(&narrowed, Versions::ALL).ok()?;
-    let candidate = Compiled::new(&narrowed_ast, Budget::default());
+    let budget = Budget::among(workspace.patterns.unusual().len());
+    let candidate = Compiled::new(&narrowed_ast, budget);
     let mut union = format!("(?:{narrowed})");
     for other in others {
         let theirs = workspace.compiled(other.slot.pattern)?;
@@ -94,7 +95,7 @@ pub(super) fn narrow(
     }
     // What it lets go, one of the others claims.
     let union = pattern::parse(&union, Versions::ALL).ok()?;
-    if claims.within(&Compiled::new(&union, Budget::default())) != Answer::Yes {
+    if claims.within(&Compiled::new(&union, budget)) != Answer::Yes {
         return None;
     }
     let end = text.len();

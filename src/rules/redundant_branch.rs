@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
 use crate::overlap::matcher::{Matcher, Outcome};
 use crate::overlap::{
-    Answer, Budget, Compiled, Finding, Kind, Member, Outline, Sample, Wanted, few, pairs,
+    Answer, Budget, Compiled, Finding, Kind, Member, Outline, Sample, Wanted, few, pairs_among,
 };
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
 const FEW: usize = 16;
 
 /// Alternations of more branches than these are not looked at.
-const MOST_BRANCHES: usize = 50_000;
+const MOST_BRANCHES: usize = 10_000;
 
 /// The most branches of one pattern that are tried in their context; each costs two inclusions.
 const MAX_TRIED: usize = 100;
@@ -85,7 +85,7 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
         if branches.len() > MOST_BRANCHES {
             continue;
         }
-        let covered = covered(ast, branches);
+        let covered = covered(ast, branches, workspace.patterns.unusual().len());
         let is_gone = context.reduced.iter().any(|gone| gone.contains(alternation.span));
         if covered.is_empty() || is_gone {
             continue;
@@ -120,6 +120,11 @@ fn collect<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
     }
 }
 
+/// The budget of one search for one of so many patterns of a run.
+fn budget(patterns: usize) -> Budget {
+    Budget { states: Budget::among(patterns).states.min(STATES) }
+}
+
 /// Whether `inner` is all that `node` searches for, brackets put aside: then a branch is needed or not whatever surrounds it.
 fn is_searched(node: &Node, inner: &Node) -> bool {
     std::ptr::eq(node, inner)
@@ -140,9 +145,9 @@ fn plainly_within(parts: &[Ast]) -> Option<Vec<(usize, usize)>> {
 }
 
 /// Which parts lie within which.
-fn within_by_index(parts: &[Ast]) -> Vec<(usize, usize)> {
+fn within_by_index(parts: &[Ast], patterns: usize) -> Vec<(usize, usize)> {
     let references: Vec<&Ast> = parts.iter().collect();
-    let pairs = pairs(&references, Budget { states: STATES });
+    let pairs = pairs_among(&references, budget(patterns), patterns);
     let mut within = inclusions(&pairs.findings);
     for same in &pairs.same {
         if let [first, others @ ..] = same.as_slice() {
@@ -163,7 +168,7 @@ fn inclusions(findings: &[Finding]) -> Vec<(usize, usize)> {
 }
 
 /// The branches that, searched for alone, lie within another one that stays; of equal ones the later.
-fn covered(ast: &Ast, branches: &[Node]) -> Vec<Covered> {
+fn covered(ast: &Ast, branches: &[Node], patterns: usize) -> Vec<Covered> {
     let texts: Option<Vec<String>> =
         if branches.len() <= FEW { branches.iter().map(plain_text).collect() } else { None };
     let mut within: Vec<(usize, usize)> = Vec::new();
@@ -178,7 +183,7 @@ fn covered(ast: &Ast, branches: &[Node]) -> Vec<Covered> {
     }
     let parts: Vec<Ast> = branches.iter().map(|branch| part(ast, branch.clone())).collect();
     let plain = if parts.len() <= FEW { plainly_within(&parts) } else { None };
-    within.extend(plain.unwrap_or_else(|| within_by_index(&parts)));
+    within.extend(plain.unwrap_or_else(|| within_by_index(&parts, patterns)));
     within.sort_unstable();
     within.dedup_by_key(|(a, _)| *a);
     let mut all: Vec<Covered> = within.into_iter().map(|(a, b)| (a, Some(b))).collect();
@@ -267,11 +272,11 @@ impl Context<'_, '_> {
             return false;
         }
         self.searched += 1;
-        let whole =
-            self.whole.get_or_insert_with(|| Compiled::new(self.ast, Budget { states: STATES }));
+        let budget = budget(self.workspace.patterns.unusual().len());
+        let whole = self.whole.get_or_insert_with(|| Compiled::new(self.ast, budget));
         self.reduced.push(branch.span);
-        let compiled = Compiled::new(&reduced, Budget { states: STATES });
-        let shown = match Compiled::new(&only, Budget { states: STATES }).sample() {
+        let compiled = Compiled::new(&reduced, budget);
+        let shown = match Compiled::new(&only, budget).sample() {
             Sample::Frame(frame) => is_missed(frame),
             _ => false,
         };

@@ -241,7 +241,8 @@ impl Relations {
     ) -> Vec<Finding> {
         let sources: Vec<Source<'_>> =
             involved.iter().filter_map(|&number| workspace.source(ids[number])).collect();
-        let index = Index::of(&sources, Budget::default());
+        let part = (self.numbers.ids.len(), workspace.distinct());
+        let index = Index::part_of(&sources, Budget::default(), part);
         for group in index.same() {
             let Some((&first, rest)) = group.split_first() else { continue };
             let first = involved[first];
