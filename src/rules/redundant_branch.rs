@@ -53,6 +53,8 @@ struct Found {
     cut: Option<Span>,
     /// Whether not all branches of the pattern were tried.
     more: bool,
+    /// Instead of all that: how many branches an alternation has that was not looked at.
+    too_many: Option<usize>,
 }
 
 /// A branch, and the one that covers it, by their places in the alternation.
@@ -83,6 +85,8 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
     for alternation in alternations {
         let NodeKind::Alternation(branches) = &alternation.kind else { continue };
         if branches.len() > MOST_BRANCHES {
+            let (branch, by, cut, more) = (alternation.span, None, None, false);
+            found.push(Found { branch, by, cut, more, too_many: Some(branches.len()) });
             continue;
         }
         let covered = covered(ast, branches, workspace.patterns.unusual().len());
@@ -98,6 +102,7 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
                     by: by.and_then(|by| branches.get(by)).map(|by| by.span),
                     cut: cut(pattern.text(), at, branch.span),
                     more: false,
+                    too_many: None,
                 }));
             }
         }
@@ -329,6 +334,13 @@ fn cut(text: &str, at: usize, branch: Span) -> Option<Span> {
 }
 
 fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
+    if let Some(count) = found.too_many {
+        let message = format!("{count} branches are more than are compared with each other");
+        let first = Span { end: found.branch.start, ..found.branch };
+        return findings
+            .finding(message, place.label(first, ""))
+            .with_note(format!("alternations of up to {MOST_BRANCHES} branches are looked at"));
+    }
     let text = |span: Span| quoted(place.pattern.text().get(span.range()).unwrap_or_default());
     let shown =
         if found.branch.is_empty() { found.cut.unwrap_or(found.branch) } else { found.branch };
