@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// The work on all patterns of a run, in nanoseconds of the model.
-const MAX_COST: u64 = 2_000_000_000;
+const MAX_COST: u64 = 1_200_000_000;
 
 /// So many patterns are looked at before the work so far is added up. Not by the number of threads, so that what is found
 /// does not depend on it.
