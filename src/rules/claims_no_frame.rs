@@ -150,9 +150,9 @@ fn has_each_name(measured: &Measured<'_>, asked: &Function, near: &NearFrame) ->
     /// Names of so few characters are too alike.
     const SHORT: usize = 3;
     let found = Function::of(measured.text(near.frame));
-    let path = functions_path(&found);
+    let path = outer_names(&found);
     let lower = found.as_str().to_lowercase();
-    let outer = functions_path(asked);
+    let outer = outer_names(asked);
     let is_there = |name: &str| {
         let (name, length) = (name.to_lowercase(), name.chars().count());
         lower.contains(&name)
@@ -167,7 +167,7 @@ fn has_each_name(measured: &Measured<'_>, asked: &Function, near: &NearFrame) ->
 }
 
 /// What a function stands in.
-fn functions_path(function: &Function) -> Vec<&str> {
+fn outer_names(function: &Function) -> Vec<&str> {
     let mut segments = function.segments();
     segments.pop();
     segments
