@@ -31,6 +31,8 @@ const DEFAULT_REGISTERS: &str = "registers/*.json";
 pub struct Config {
     /// The folder that its globs are relative to.
     pub root: PathBuf,
+    /// Its file, from the root of the file system; `None` where nothing is configured.
+    pub file: Option<PathBuf>,
     /// Which files are registers, where the command line names none; at least one glob.
     pub registers: Vec<String>,
     /// What is passed over.
@@ -64,6 +66,7 @@ impl Config {
         Self {
             exclude: Exclude::new(root.clone()),
             root,
+            file: None,
             registers: vec![DEFAULT_REGISTERS.to_owned()],
             levels: Vec::new(),
             families: Vec::new(),
@@ -93,7 +96,7 @@ impl Config {
         for folder in from.ancestors() {
             let path = folder.join(FILE_NAME);
             match fs::read_to_string(&path) {
-                Ok(text) => return Self::from_text(&shown(&path, from), &text, folder),
+                Ok(text) => return Self::from_text(&shown(&path, from), &text, &path),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(source) => return Err(unreadable(&shown(&path, from), source)),
             }
@@ -114,12 +117,13 @@ impl Config {
         let text = fs::read_to_string(path).map_err(|source| unreadable(&name, source))?;
         // `--config ../reglint.toml`: globs are held against paths without `..`.
         let path = paths::normalize(&from.join(path));
-        Self::from_text(&name, &text, path.parent().unwrap_or(from))
+        Self::from_text(&name, &text, &path)
     }
 
-    /// Reads `text`, shown as `name`, whose globs are relative to `root`.
-    fn from_text(name: &str, text: &str, root: &Path) -> Result<Self, Error> {
-        Reader { name, text }.read(Self::none(root.to_path_buf()))
+    /// Reads `text`, shown as `name`, of the file at an absolute `path`.
+    fn from_text(name: &str, text: &str, path: &Path) -> Result<Self, Error> {
+        let root = path.parent().unwrap_or(path).to_path_buf();
+        Reader { name, text }.read(Self { file: Some(path.to_path_buf()), ..Self::none(root) })
     }
 }
 
@@ -419,7 +423,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Config, String> {
-        Config::from_text("reglint.toml", text, Path::new("/r")).map_err(|error| error.to_string())
+        let path = Path::new("/r/reglint.toml");
+        Config::from_text("reglint.toml", text, path).map_err(|error| error.to_string())
     }
 
     fn refused(text: &str) -> String {
