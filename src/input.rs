@@ -46,6 +46,8 @@ pub struct Input {
     pub sources: Sources,
     /// The source that came from standard input.
     pub stdin: Option<FileId>,
+    /// Whether standard input was named and its path is excluded: nothing was read of it.
+    pub passed_over_stdin: bool,
     /// What went wrong, in the order of the paths.
     pub errors: Vec<Error>,
     /// The siblings that could not be read: what they hold is not known, and nobody asked for them.
@@ -66,7 +68,10 @@ pub fn read(request: &Request<'_>) -> Input {
     };
     for (path, is_dir) in request.paths.iter().zip(folders) {
         if path.as_os_str() == "-" {
-            list.stdin = true;
+            let name = request.stdin_filename.filter(|_| request.force_exclude);
+            let is_excluded = name.is_some_and(|name| request.excludes(name));
+            list.stdin = !is_excluded;
+            list.passed_over_stdin = is_excluded;
         } else if is_dir {
             list_folder(request, path, &mut list);
         } else if !(request.force_exclude && request.excludes(path)) {
@@ -75,6 +80,14 @@ pub fn read(request: &Request<'_>) -> Input {
     }
     list_context(request, &mut list);
     load(request, list)
+}
+
+/// Passes standard input on as it is.
+///
+/// # Errors
+/// What either end says.
+pub fn copy_stdin(mut out: &mut dyn io::Write) -> io::Result<()> {
+    io::copy(&mut io::stdin().lock(), &mut out).map(|_| ())
 }
 
 /// A file that is read a few lines at a time, in lists of at most [`Lines::AT_ONCE`].
@@ -162,6 +175,7 @@ struct Wanted {
 struct Listing {
     files: Vec<Wanted>,
     stdin: bool,
+    passed_over_stdin: bool,
     errors: Vec<Error>,
 }
 
@@ -359,7 +373,8 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
         wanted.par_iter().map(read).collect()
     };
 
-    let mut input = Input { errors: list.errors, ..Input::default() };
+    let passed_over_stdin = list.passed_over_stdin;
+    let mut input = Input { errors: list.errors, passed_over_stdin, ..Input::default() };
     let mut sources = Vec::new();
     let mut identities = AHashSet::new();
     let mut name = None;
