@@ -319,9 +319,10 @@ fn other_configured<'p, I: Iterator<Item = &'p Path>>(
         return Vec::new();
     }
     // Spelled as what is checked: "later" is by path.
-    let spelled = |path: PathBuf| match checked().all(Path::is_absolute) {
-        true => normalize(&path),
-        false => relative(&normalize(&path), request.folder),
+    let is_absolute = checked().all(Path::is_absolute);
+    let spelled = |path: PathBuf| {
+        let path = normalize(&path);
+        if is_absolute { path } else { relative(&path, request.folder) }
     };
     let globs = registers.iter().filter(|glob| !is_beside(request, glob, &checked));
     let files = globs.flat_map(|glob| configured(request, glob, &mut Vec::new()));

@@ -321,7 +321,7 @@ fn what_could_not_be_written_is_as_it_was_and_reported_so() {
         command.uid(65534);
     }
     let Ok(output) = command.output() else {
-        println!("skipped: nobody else can run the command");
+        eprintln!("skipped: nobody else can run the command");
         return;
     };
     let shown = show(&output);
