@@ -2,12 +2,12 @@
 //!
 //! Uses `cli`, `console`, `settings`, and everything from `input` to `output`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::cli::{self, Options};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::console::{self, complain, tell, written};
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -34,6 +34,7 @@ pub(crate) fn check(
     let config = settings::configure(options, &folder)?;
     let levels = settings::levels(options, &config)?;
     let schema = options.schema.as_deref().map(settings::read_schema).transpose()?;
+    settings::distinct_outputs(options, &folder)?;
     let mut baseline = read_baseline(options, &config, &folder)?;
     let today = today()?;
 
@@ -50,6 +51,7 @@ pub(crate) fn check(
     let input::evidence::Read { sets: evidence, notices } = evidence;
     let mut errors = input.errors;
     errors.extend(unusable);
+    let baseline_path = baseline.as_ref().map(|file| file.path().to_path_buf());
     let lint_options = linter::Options {
         levels: &levels,
         schema: schema.as_ref().unwrap_or_else(|| Schema::embedded()),
@@ -59,15 +61,18 @@ pub(crate) fn check(
         today,
         evidence: &evidence,
         baseline: baseline.as_mut().map(|file| file.prepare(&input.sources, &folder)),
+        closed: &[],
     };
     let mut run = Run {
         check,
         is_terminal,
         sources: input.sources,
         stdin: input.stdin,
+        passed_over_stdin: input.passed_over_stdin,
         errors,
         notices,
         has_changes: false,
+        inputs: Inputs { config: &config, baseline: baseline_path, folder: &folder },
     };
     let mut report = if options.fix || options.diff {
         run.fix(&lint_options, out)?
@@ -109,12 +114,56 @@ struct Run<'a> {
     sources: Sources,
     /// The source that standard input is.
     stdin: Option<FileId>,
+    /// Whether standard input was named, and is not checked.
+    passed_over_stdin: bool,
     /// What could not be done; it never hides a finding.
     errors: Vec<Error>,
     /// What standard error is told that is no finding and no failure.
     notices: Vec<String>,
     /// Whether fixes changed a file.
     has_changes: bool,
+    inputs: Inputs<'a>,
+}
+
+/// What a run reads besides registers.
+struct Inputs<'a> {
+    config: &'a Config,
+    /// Where the baseline is or will be.
+    baseline: Option<PathBuf>,
+    /// The working folder.
+    folder: &'a Path,
+}
+
+impl Inputs<'_> {
+    /// What `path` leads to, if it is something that the run reads, so that no report may take its place.
+    fn what_is(&self, path: &Path, options: &Options, sources: &Sources) -> Option<&'static str> {
+        let is = |other: &Path| paths::is_same(path, other, self.folder);
+        if is_source(path, sources) {
+            return Some("one of the files that are checked");
+        }
+        if self.config.file.as_deref().is_some_and(is) {
+            return Some("the configuration");
+        }
+        if self.baseline.as_deref().is_some_and(is) {
+            return Some("the baseline");
+        }
+        if options.schema.as_deref().is_some_and(is) {
+            return Some("the schema");
+        }
+        let is_named = options.evidence.iter().any(|named| is(&named.path));
+        (is_named || self.is_configured_evidence(path)).then_some("evidence")
+    }
+
+    fn is_configured_evidence(&self, path: &Path) -> bool {
+        let root = &self.config.root;
+        let absolute = paths::normalize(&self.folder.join(path));
+        let from_root = paths::from_folder(&absolute, root);
+        absolute.exists()
+            && self.config.evidence.iter().any(|evidence| {
+                paths::is_same(&absolute, &root.join(&evidence.glob), self.folder)
+                    || config::path_glob(&evidence.glob).is_ok_and(|it| it.is_match(&from_root))
+            })
+    }
 }
 
 impl Run<'_> {
@@ -128,28 +177,104 @@ impl Run<'_> {
         lint_options: &linter::Options<'_>,
         out: &mut dyn Write,
     ) -> Result<Report, Error> {
-        let is_bold = self.options().unsafe_fixes;
-        let trust = if is_bold { Applicability::Unsafe } else { Applicability::Safe };
-        let outcome = fixer::fix(&mut self.sources, lint_options, trust);
+        let (outcome, closed) = self.fix_what_can_be_written(lint_options);
         if self.options().diff {
             self.has_changes = !outcome.changed.is_empty();
             written(show_diff(&outcome, &self.sources, self.is_terminal, out))?;
-        } else {
-            if let Some(source) = self.stdin.map(|file| self.sources.get(file)) {
-                if source.is_exact() {
-                    written(out.write_all(source.text().as_bytes()))?;
-                } else {
-                    let words = io::Error::other("what was read is not UTF-8");
-                    let path = source.path().to_owned();
-                    self.errors.push(Error::WriteFile { path, source: words });
-                }
+        } else if self.passed_over_stdin {
+            written(input::copy_stdin(out))?;
+        } else if let Some(source) = self.stdin.map(|file| self.sources.get(file)) {
+            if source.is_exact() {
+                written(out.write_all(source.text().as_bytes()))?;
+            } else {
+                let words = io::Error::other("what was read is not UTF-8");
+                let path = source.path().to_owned();
+                self.errors.push(Error::WriteFile { path, source: words });
             }
-            let paths = &self.check.paths;
-            save(&outcome, &self.sources, self.stdin, paths, &mut self.errors);
         }
         written(out.flush())?;
-        warn(&outcome, &self.sources);
+        warn(&outcome, &closed, &self.sources);
         Ok(outcome.report)
+    }
+
+    /// Fixes the sources and, unless only the difference is wanted, writes the files. A file that cannot be
+    /// written is an error and stays as it is on disk: then everything is fixed anew without it, so that what is
+    /// reported is what is there. Gives those files too, in ascending order.
+    fn fix_what_can_be_written(&mut self, options: &linter::Options<'_>) -> (Outcome, Vec<FileId>) {
+        let is_bold = self.options().unsafe_fixes;
+        let trust = if is_bold { Applicability::Unsafe } else { Applicability::Safe };
+        let mut bounds = None;
+        let mut closed: Vec<FileId> = Vec::new();
+        // The texts that this run has written.
+        let mut disk: BTreeMap<FileId, String> = BTreeMap::new();
+        // Each round but the last closes one file more.
+        loop {
+            let options = linter::Options { closed: &closed, ..options.clone() };
+            let outcome = fixer::fix(&mut self.sources, &options, trust);
+            if disk.is_empty() && outcome.changed.keys().all(|file| Some(*file) == self.stdin) {
+                return (outcome, closed);
+            }
+            let paths = &self.check.paths;
+            let bounds = bounds.get_or_insert_with(|| writer::Bounds::new(&self.sources, paths));
+            let mut failed = self.unwritable(&outcome, bounds);
+            if failed.is_empty() && !self.options().diff {
+                failed = self.save(&outcome, bounds, &mut disk);
+            }
+            if failed.is_empty() {
+                return (outcome, closed);
+            }
+            for (file, before) in outcome.changed {
+                self.sources.replace(file, before);
+            }
+            for file in failed {
+                if let Some(text) = disk.remove(&file) {
+                    self.sources.replace(file, text);
+                }
+                if let Err(at) = closed.binary_search(&file) {
+                    closed.insert(at, file);
+                }
+            }
+        }
+    }
+
+    /// The changed files of which it shows before they are written that they cannot be.
+    fn unwritable(&mut self, outcome: &Outcome, bounds: &writer::Bounds) -> Vec<FileId> {
+        let files = outcome.changed.keys().filter(|file| Some(**file) != self.stdin);
+        let mut failed = Vec::new();
+        for &file in files {
+            if let Err(error) = writer::check(self.sources.get(file), bounds) {
+                self.errors.push(error);
+                failed.push(file);
+            }
+        }
+        failed
+    }
+
+    /// Writes the files that fixing changed, and gives those that could not be. One that cannot be written never
+    /// hides another. `disk` has what an earlier call wrote.
+    fn save(
+        &mut self,
+        outcome: &Outcome,
+        bounds: &writer::Bounds,
+        disk: &mut BTreeMap<FileId, String>,
+    ) -> Vec<FileId> {
+        let files: BTreeSet<FileId> = outcome.changed.keys().chain(disk.keys()).copied().collect();
+        let mut failed = Vec::new();
+        for file in files.into_iter().filter(|file| Some(*file) != self.stdin) {
+            let source = self.sources.get(file);
+            let before = disk.get(&file).or_else(|| outcome.changed.get(&file));
+            let Some(before) = before.filter(|before| *before != source.text()) else { continue };
+            match writer::write(source, before, bounds) {
+                Ok(()) => {
+                    disk.insert(file, source.text().to_owned());
+                }
+                Err(error) => {
+                    self.errors.push(error);
+                    failed.push(file);
+                }
+            }
+        }
+        failed
     }
 
     /// Writes the baseline where that is asked, or notes what it did.
@@ -177,7 +302,7 @@ impl Run<'_> {
             if !options.quiet {
                 tell(&would_fix(report.summary.fixed));
             }
-        } else if options.fix && self.stdin.is_some() {
+        } else if options.fix && (self.stdin.is_some() || self.passed_over_stdin) {
             // Standard input that was fixed has gone on to standard output.
             let view = output::Options { color: false, ..view };
             let mut stderr = BufWriter::new(io::stderr().lock());
@@ -190,8 +315,8 @@ impl Run<'_> {
             .output
             .iter()
             .filter_map(|(format, path)| {
-                if is_source(path, &self.sources) {
-                    let source = io::Error::other("it is one of the files that are checked");
+                if let Some(what) = self.inputs.what_is(path, options, &self.sources) {
+                    let source = io::Error::other(format!("it is {what}"));
                     return Some(Error::WriteFile { path: path.display().to_string(), source });
                 }
                 write_report(*format, path, report, &self.sources, options).err()
@@ -259,32 +384,13 @@ fn show_diff(
     Ok(())
 }
 
-/// Writes the files that fixing changed. One that cannot be written never hides another.
-fn save(
-    outcome: &Outcome,
-    sources: &Sources,
-    stdin: Option<FileId>,
-    paths: &[PathBuf],
-    errors: &mut Vec<Error>,
-) {
-    if outcome.changed.keys().all(|file| Some(*file) == stdin) {
-        return;
-    }
-    let bounds = writer::Bounds::new(sources, paths);
-    for (&file, before) in &outcome.changed {
-        if Some(file) != stdin
-            && let Err(error) = writer::write(sources.get(file), before, &bounds)
-        {
-            errors.push(error);
-        }
-    }
-}
-
 /// Says what fixing left alone, and why.
-fn warn(outcome: &Outcome, sources: &Sources) {
+fn warn(outcome: &Outcome, closed: &[FileId], sources: &Sources) {
     let found: BTreeSet<FileId> =
         outcome.report.diagnostics.iter().map(|found| found.primary.file).collect();
-    for &file in &outcome.report.sealed {
+    // Why a file cannot be written is said with the errors.
+    for file in outcome.report.sealed.iter().filter(|file| closed.binary_search(file).is_err()) {
+        let file = *file;
         let source = sources.get(file);
         if source.role() != Role::Context && found.contains(&file) {
             let why = if source.is_exact() { "does not parse" } else { "is not UTF-8" };

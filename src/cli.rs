@@ -264,8 +264,15 @@ fn output_file(text: &str) -> Result<(Format, PathBuf), String> {
     let (name, file) = text.split_once('=').ok_or("it has the form FORMAT=FILE")?;
     let format = Format::ALL.into_iter().find(|format| format.as_str() == name);
     let format = format.ok_or_else(|| format!("`{name}` is no format; formats: {}", names()))?;
-    if file.is_empty() {
-        return Err("it names no file".to_owned());
+    match file {
+        "" => return Err("it names no file".to_owned()),
+        // A file of that name is nobody's wish, and standard output has its report already.
+        "-" => {
+            return Err(format!(
+                "`-` is no file; `--format {name}` chooses what standard output gets"
+            ));
+        }
+        _ => {}
     }
     Ok((format, file.into()))
 }

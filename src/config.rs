@@ -31,6 +31,8 @@ const DEFAULT_REGISTERS: &str = "registers/*.json";
 pub struct Config {
     /// The folder that its globs are relative to.
     pub root: PathBuf,
+    /// Its file, from the root of the file system; `None` where nothing is configured.
+    pub file: Option<PathBuf>,
     /// Which files are registers, where the command line names none; at least one glob.
     pub registers: Vec<String>,
     /// What is passed over.
@@ -64,6 +66,7 @@ impl Config {
         Self {
             exclude: Exclude::new(root.clone()),
             root,
+            file: None,
             registers: vec![DEFAULT_REGISTERS.to_owned()],
             levels: Vec::new(),
             families: Vec::new(),
@@ -93,7 +96,7 @@ impl Config {
         for folder in from.ancestors() {
             let path = folder.join(FILE_NAME);
             match fs::read_to_string(&path) {
-                Ok(text) => return Self::from_text(&shown(&path, from), &text, folder),
+                Ok(text) => return Self::from_text(&shown(&path, from), &text, &path),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(source) => return Err(unreadable(&shown(&path, from), source)),
             }
@@ -114,12 +117,13 @@ impl Config {
         let text = fs::read_to_string(path).map_err(|source| unreadable(&name, source))?;
         // `--config ../reglint.toml`: globs are held against paths without `..`.
         let path = paths::normalize(&from.join(path));
-        Self::from_text(&name, &text, path.parent().unwrap_or(from))
+        Self::from_text(&name, &text, &path)
     }
 
-    /// Reads `text`, shown as `name`, whose globs are relative to `root`.
-    fn from_text(name: &str, text: &str, root: &Path) -> Result<Self, Error> {
-        Reader { name, text }.read(Self::none(root.to_path_buf()))
+    /// Reads `text`, shown as `name`, of the file at an absolute `path`.
+    fn from_text(name: &str, text: &str, path: &Path) -> Result<Self, Error> {
+        let root = path.parent().unwrap_or(path).to_path_buf();
+        Reader { name, text }.read(Self { file: Some(path.to_path_buf()), ..Self::none(root) })
     }
 }
 
@@ -146,26 +150,19 @@ impl<'t> Reader<'t> {
             let at = error.span().map_or(0, |span| span.start);
             self.fault(at, error.message().to_owned(), None)
         })?;
-        for (key, value) in table.get_ref() {
+        for (key, value) in in_file_order(table.get_ref()) {
             match key.get_ref().as_ref() {
                 "registers" => {
-                    config.registers = self.strings(value)?;
-                    if config.registers.is_empty() {
+                    let globs =
+                        self.globs("registers", value, |glob| build_glob(glob).map(|_| ()))?;
+                    if globs.is_empty() {
                         let message = "`registers` names no glob".to_owned();
                         return Err(self.fault(value.span().start, message, None));
                     }
-                    for glob in &config.registers {
-                        path_glob(glob)
-                            .map_err(|words| self.fault(value.span().start, words, None))?;
-                    }
+                    config.registers = globs;
                 }
                 "exclude" => {
-                    for glob in self.strings(value)? {
-                        config
-                            .exclude
-                            .add(&glob)
-                            .map_err(|words| self.fault(value.span().start, words, None))?;
-                    }
+                    self.globs("exclude", value, |glob| config.exclude.add(glob))?;
                 }
                 "rules" => config.levels = self.levels(value)?,
                 "families" => config.families = self.families(value)?,
@@ -217,10 +214,26 @@ impl<'t> Reader<'t> {
         Ok(text.to_owned())
     }
 
-    fn strings(&self, value: &Value<'_>) -> Result<Vec<String>, Error> {
+    /// A list of globs under `key`, each of which has to be one and to be `taken`.
+    fn globs(
+        &self,
+        key: &str,
+        value: &Value<'_>,
+        mut taken: impl FnMut(&str) -> Result<(), String>,
+    ) -> Result<Vec<String>, Error> {
         let list = value.get_ref().as_array();
         let list = list.ok_or_else(|| self.wrong_type(value, "a list of strings"))?;
-        list.iter().map(|value| self.string(value)).collect()
+        let glob = |value: &Value<'_>| {
+            let glob = self.string(value)?;
+            let result = if glob.is_empty() {
+                Err(format!("a glob of `{key}` is not empty"))
+            } else {
+                taken(&glob)
+            };
+            result.map_err(|words| self.fault(value.span().start, words, None))?;
+            Ok(glob)
+        };
+        list.iter().map(glob).collect()
     }
 
     fn table<'v>(&self, value: &'v Value<'t>) -> Result<&'v DeTable<'t>, Error> {
@@ -249,7 +262,12 @@ impl<'t> Reader<'t> {
         for (glob, family) in in_file_order(self.table(value)?) {
             let matcher = path_glob(glob.get_ref())
                 .map_err(|words| self.fault(glob.span().start, words, None))?;
-            families.push((matcher, self.string(family)?));
+            let name = self.string(family)?;
+            if name.is_empty() {
+                let message = "the name of a family is not empty".to_owned();
+                return Err(self.fault(family.span().start, message, None));
+            }
+            families.push((matcher, name));
         }
         Ok(families)
     }
@@ -419,7 +437,8 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Config, String> {
-        Config::from_text("reglint.toml", text, Path::new("/r")).map_err(|error| error.to_string())
+        let path = Path::new("/r/reglint.toml");
+        Config::from_text("reglint.toml", text, path).map_err(|error| error.to_string())
     }
 
     fn refused(text: &str) -> String {
@@ -489,7 +508,22 @@ mod tests {
             refused("exclude = 3"),
             "reglint.toml:1:11: expected a list of strings, found integer"
         );
-        assert!(refused("registers = ['[']").starts_with("reglint.toml:1:13: `[` is not a glob"));
+        assert!(refused("registers = ['[']").starts_with("reglint.toml:1:14: `[` is not a glob"));
+        assert_eq!(
+            refused("registers = ['a', '']"),
+            "reglint.toml:1:19: a glob of `registers` is not empty"
+        );
+        assert_eq!(
+            refused("exclude = ['']"),
+            "reglint.toml:1:12: a glob of `exclude` is not empty"
+        );
+        assert_eq!(
+            refused("[families]\n'r/*.json' = ''"),
+            "reglint.toml:2:14: the name of a family is not empty"
+        );
+        // Of several faults the first, whatever the names.
+        assert!(refused("zzz = 1\naaa = 2").starts_with("reglint.toml:1:1: unknown key `zzz`"));
+        assert!(refused("registers = 1\naaa = 2").starts_with("reglint.toml:1:13: expected"));
         assert_eq!(read("baseline = 'b.json'").unwrap().baseline.as_deref(), Some("b.json"));
         assert_eq!(refused("baseline = ''"), "reglint.toml:1:12: `baseline` names no file");
         assert_eq!(

@@ -102,10 +102,10 @@ fn select<'r>(outcome: &'r Outcome, sources: &Sources, trust: Applicability) -> 
     found.sort_by_cached_key(|diagnostic| rules::position(diagnostic.rule));
     for diagnostic in found {
         let Some(fix) = &diagnostic.fix else { continue };
-        let is_trusted =
-            fix.applicability <= trust && fix.applicability != Applicability::DisplayOnly;
+        let own = outcome.report.applicability(fix);
+        let is_trusted = own <= trust && own != Applicability::DisplayOnly;
         let spoils = |edit: &Edit| outcome.spoiled.contains(&edit.file);
-        if !is_trusted || !outcome.report.takes(fix) || fix.edits.iter().any(spoils) {
+        if !is_trusted || fix.edits.iter().any(spoils) {
             continue;
         }
         let theirs: BTreeSet<(FileId, usize)> = fix

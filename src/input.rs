@@ -46,6 +46,8 @@ pub struct Input {
     pub sources: Sources,
     /// The source that came from standard input.
     pub stdin: Option<FileId>,
+    /// Whether standard input was named and its path is excluded: nothing was read of it.
+    pub passed_over_stdin: bool,
     /// What went wrong, in the order of the paths.
     pub errors: Vec<Error>,
     /// The siblings that could not be read: what they hold is not known, and nobody asked for them.
@@ -66,15 +68,26 @@ pub fn read(request: &Request<'_>) -> Input {
     };
     for (path, is_dir) in request.paths.iter().zip(folders) {
         if path.as_os_str() == "-" {
-            list.stdin = true;
+            let name = request.stdin_filename.filter(|_| request.force_exclude);
+            let is_excluded = name.is_some_and(|name| request.excludes(name));
+            list.stdin = !is_excluded;
+            list.passed_over_stdin = is_excluded;
         } else if is_dir {
             list_folder(request, path, &mut list);
         } else if !(request.force_exclude && request.excludes(path)) {
             list.files.push(Wanted { path: path.clone(), role: Role::Named });
         }
     }
-    list_siblings(request, &mut list);
+    list_context(request, &mut list);
     load(request, list)
+}
+
+/// Passes standard input on as it is.
+///
+/// # Errors
+/// What either end says.
+pub fn copy_stdin(mut out: &mut dyn io::Write) -> io::Result<()> {
+    io::copy(&mut io::stdin().lock(), &mut out).map(|_| ())
 }
 
 /// A file that is read a few lines at a time, in lists of at most [`Lines::AT_ONCE`].
@@ -162,6 +175,7 @@ struct Wanted {
 struct Listing {
     files: Vec<Wanted>,
     stdin: bool,
+    passed_over_stdin: bool,
     errors: Vec<Error>,
 }
 
@@ -170,23 +184,8 @@ fn list_configured(request: &Request<'_>, list: &mut Listing) {
     let config = request.config;
     let before = list.files.len();
     for glob in &config.registers {
-        let Ok(matcher) = config::path_glob(glob) else { continue };
-        // The part of the glob that is a plain folder is where the search begins.
-        let plain: PathBuf = Path::new(glob)
-            .components()
-            .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
-            .filter(|part| *part != Component::CurDir)
-            .collect();
-        let start = config.root.join(&plain);
-        if start.is_file() {
-            list.files.push(Wanted { path: relative(&start, request.folder), role: Role::Named });
-            continue;
-        }
-        for path in walk(request, &start, &mut list.errors) {
-            if path.strip_prefix(&config.root).is_ok_and(|path| matcher.is_match(path)) {
-                list.files
-                    .push(Wanted { path: relative(&path, request.folder), role: Role::Named });
-            }
+        for path in configured(request, glob, &mut list.errors) {
+            list.files.push(Wanted { path: relative(&path, request.folder), role: Role::Named });
         }
     }
     if list.files.len() == before && list.errors.is_empty() {
@@ -198,21 +197,50 @@ fn list_configured(request: &Request<'_>, list: &mut Listing) {
     }
 }
 
+/// The files that a glob of the configuration leads to, from the root of the file system.
+fn configured(request: &Request<'_>, glob: &str, errors: &mut Vec<Error>) -> Vec<PathBuf> {
+    let root = &request.config.root;
+    // The part of the glob that is a plain folder is where the search begins.
+    let parts = || Path::new(glob).components().filter(|part| *part != Component::CurDir);
+    let plain: PathBuf = parts().take_while(|part| !is_wild(part.as_os_str())).collect();
+    let start = root.join(&plain);
+    if start.is_file() {
+        return vec![start];
+    }
+    let Ok(matcher) = config::path_glob(glob) else { return Vec::new() };
+    // Only `**` and a class of characters could reach deeper than the glob has parts.
+    let depth = parts().count() - plain.components().count();
+    let depth = (!glob.contains("**") && !glob.contains('[')).then_some(depth);
+    let mut files = walk(request, &start, depth, errors);
+    files.retain(|path| path.strip_prefix(root).is_ok_and(|path| matcher.is_match(path)));
+    files
+}
+
+/// Whether a part of a glob is more than a name.
+fn is_wild(part: &OsStr) -> bool {
+    part.to_string_lossy().contains(['*', '?', '[', '{'])
+}
+
 /// Lists the `*.json` files in a folder that was named, and below it.
 fn list_folder(request: &Request<'_>, folder: &Path, list: &mut Listing) {
-    let files = walk(request, folder, &mut list.errors);
+    let files = walk(request, folder, None, &mut list.errors);
     let json = files.into_iter().filter(|path| path.extension() == Some(OsStr::new("json")));
     list.files.extend(json.map(|path| Wanted { path, role: Role::Found }));
 }
 
 /// The files below a folder that version control does not ignore and the configuration does not
-/// exclude, hidden ones aside.
-fn walk(request: &Request<'_>, folder: &Path, errors: &mut Vec<Error>) -> Vec<PathBuf> {
+/// exclude, hidden ones aside; at most `depth` folders down where that is given.
+fn walk(
+    request: &Request<'_>,
+    folder: &Path,
+    depth: Option<usize>,
+    errors: &mut Vec<Error>,
+) -> Vec<PathBuf> {
     let mut files = Vec::new();
     if !folder.is_dir() {
         return files;
     }
-    for entry in ignore::WalkBuilder::new(folder).require_git(true).build() {
+    for entry in ignore::WalkBuilder::new(folder).require_git(true).max_depth(depth).build() {
         match entry {
             Ok(entry) => {
                 let is_file = entry.file_type().is_some_and(|kind| is_regular(kind, entry.path()));
@@ -239,14 +267,19 @@ fn is_regular(kind: fs::FileType, path: &Path) -> bool {
         || kind.is_symlink() && fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Lists the other `*.json` files beside those that are checked. A folder that cannot be listed is
-/// passed over: nobody asked for it.
-fn list_siblings(request: &Request<'_>, list: &mut Listing) {
+/// Lists what is read for context only: the other configured registers where one of them is checked, and
+/// the `*.json` files beside all of these. What cannot be listed is passed over: nobody asked for it.
+fn list_context(request: &Request<'_>, list: &mut Listing) {
     let stdin = list.stdin.then_some(request.stdin_filename).flatten();
-    let checked = list.files.iter().map(|wanted| wanted.path.as_path()).chain(stdin);
+    let checked = || list.files.iter().map(|wanted| wanted.path.as_path()).chain(stdin);
+    let mut context = Vec::new();
+    // Without a path, all of them are checked.
+    if !request.paths.is_empty() {
+        context = other_configured(request, checked);
+    }
     let mut folders: AHashSet<OsString> = AHashSet::new();
     let mut siblings = Vec::new();
-    for path in checked {
+    for path in checked().chain(context.iter().map(PathBuf::as_path)) {
         let folder = path.parent().unwrap_or(Path::new(""));
         if !folders.insert(folder.as_os_str().to_owned()) {
             continue;
@@ -258,13 +291,63 @@ fn list_siblings(request: &Request<'_>, list: &mut Listing) {
             let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
             let is_file = || entry.file_type().is_ok_and(|kind| is_regular(kind, &path));
             if is_json && !is_hidden && is_file() && !request.excludes(&path) {
-                siblings.push(Wanted { path, role: Role::Context });
+                siblings.push(path);
             }
         }
     }
+    context.append(&mut siblings);
     // By name, so that of two names of one file always the same one is read.
-    siblings.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
-    list.files.extend(siblings);
+    context.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+    list.files.extend(context.into_iter().map(|path| Wanted { path, role: Role::Context }));
+}
+
+/// The registers of the configuration where one of them is among the `checked` ones: they are checked
+/// together, whichever of them are named.
+fn other_configured<'p, I: Iterator<Item = &'p Path>>(
+    request: &Request<'_>,
+    checked: impl Fn() -> I,
+) -> Vec<PathBuf> {
+    let Config { root, registers, file: Some(_), .. } = request.config else { return Vec::new() };
+    let from_root = |path: &Path| relative(&request.absolute(path), root);
+    let mut is_one = false;
+    for glob in registers {
+        let Ok(matcher) = config::path_glob(glob) else { continue };
+        let named = normalize(Path::new(glob));
+        is_one |= checked().map(from_root).any(|path| path == named || matcher.is_match(path));
+    }
+    if !is_one {
+        return Vec::new();
+    }
+    // Spelled as what is checked: "later" is by path.
+    let is_absolute = checked().all(Path::is_absolute);
+    let spelled = |path: PathBuf| {
+        let path = normalize(&path);
+        if is_absolute { path } else { relative(&path, request.folder) }
+    };
+    let globs = registers.iter().filter(|glob| !is_beside(request, glob, &checked));
+    let files = globs.flat_map(|glob| configured(request, glob, &mut Vec::new()));
+    files.map(spelled).collect()
+}
+
+/// Whether all that a glob leads to lies in a folder of one of the `checked` files, and is read for that.
+fn is_beside<'p, I: Iterator<Item = &'p Path>>(
+    request: &Request<'_>,
+    glob: &str,
+    checked: impl Fn() -> I,
+) -> bool {
+    let path = Path::new(glob);
+    let Some(folder) = path.parent() else { return false };
+    let has_one_folder = !folder.components().any(|part| is_wild(part.as_os_str()))
+        && !glob.contains("**")
+        && !glob.contains('[');
+    let is_json = path.extension() == Some(OsStr::new("json"));
+    // A name is taken though it is excluded, or hidden.
+    let is_name = path
+        .file_name()
+        .is_none_or(|name| !is_wild(name) || name.as_encoded_bytes().starts_with(b"."));
+    let folder = normalize(&request.config.root.join(folder));
+    let is_there = |path: &Path| request.absolute(path).parent() == Some(&folder);
+    has_one_folder && is_json && !is_name && checked().any(is_there)
 }
 
 /// Reads the files, each once whatever names it has, and standard input.
@@ -291,7 +374,8 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
         wanted.par_iter().map(read).collect()
     };
 
-    let mut input = Input { errors: list.errors, ..Input::default() };
+    let passed_over_stdin = list.passed_over_stdin;
+    let mut input = Input { errors: list.errors, passed_over_stdin, ..Input::default() };
     let mut sources = Vec::new();
     let mut identities = AHashSet::new();
     let mut name = None;

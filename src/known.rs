@@ -1,12 +1,13 @@
 //! The baseline's file: found, read, judged and written.
 //!
-//! Uses `report`, `config`, `error`, `source`, `paths` and `writer`. What a baseline means is in `report::baseline`.
+//! Uses `report`, `json`, `config`, `error`, `source`, `paths` and `writer`. What a baseline means is in `report::baseline`.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::json;
 use crate::paths::{from_folder, normalize};
 use crate::report::baseline::{Baseline, Outcome, Use};
 use crate::source::{ColumnUnit, MAX_BYTES, Source, Sources};
@@ -60,13 +61,16 @@ impl BaselineFile {
                 return Err(Error::Invalid {
                     place: format!("{name}:{}:{}", at.line, at.column),
                     message: fault.message,
-                    hint: Some(
-                        "delete the file and write it anew with `--write-baseline`".to_owned(),
-                    ),
+                    hint: Some(hint(text.as_deref().unwrap_or_default()).to_owned()),
                 });
             }
         };
         Ok(Self { name, path, source, baseline, paths: Vec::new(), gone: Vec::new() })
+    }
+
+    /// Where it is, from the root of the file system.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// What the run may use, once its sources are known. `folder` is the working folder.
@@ -126,6 +130,18 @@ impl BaselineFile {
 /// "1 finding is", "2 findings are".
 fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// What to do about a file with `text`, which is no baseline.
+fn hint(text: &str) -> &'static str {
+    let document = json::parse(text);
+    let is_list = document.root().is_some_and(|whole| whole.as_array().is_some());
+    if is_list || text.trim().is_empty() {
+        "delete the file and write it anew with `--write-baseline`"
+    } else {
+        // It may be a register, or whatever else somebody needs.
+        "name another file: this one was not written by `--write-baseline`"
+    }
 }
 
 fn read_text(name: &str, path: &Path) -> Result<String, Error> {

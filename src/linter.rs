@@ -20,7 +20,7 @@ use crate::span::FileId;
 use crate::workspace::{self, Entry, Patterns, Workspace};
 
 /// How to lint.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Options<'a> {
     /// Which rules run, and how bad their findings are.
     pub levels: &'a Levels,
@@ -39,6 +39,8 @@ pub struct Options<'a> {
     pub evidence: &'a Sets,
     /// The findings that are known and not to be reported.
     pub baseline: Option<baseline::Use<'a>>,
+    /// The files that cannot be written, in ascending order: no fix may touch them.
+    pub closed: &'a [FileId],
 }
 
 impl<'a> Options<'a> {
@@ -54,6 +56,7 @@ impl<'a> Options<'a> {
             today: Date::from_unix(0),
             evidence: &NONE,
             baseline: None,
+            closed: &[],
         }
     }
 }
@@ -149,7 +152,9 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
         }));
     }
     let is_sealed = |source, file| read(file).is_some_and(|document| is_sealed(source, document));
-    let sealed = list.iter().filter(|(file, source)| is_sealed(source, *file));
+    let sealed = list.iter().filter(|(file, source)| {
+        is_sealed(source, *file) || options.closed.binary_search(file).is_ok()
+    });
     let sealed = sealed.map(|(file, _)| *file).collect();
     let report = Report::new(diagnostics, options.levels, count(&workspace), sealed);
     let uncovered = uncovered(&workspace);

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::diagnostic::Diagnostic;
-use crate::fix::Applicability;
+use crate::fix::{Applicability, Fix};
 use crate::overlap::Relation;
 use crate::query::evidence::Table;
 use crate::query::{Claims, Refusal};
@@ -170,14 +170,22 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
 
 /// Whether `--fix` repairs a finding, with the options of this run.
 fn is_fixable(diagnostic: &Diagnostic, report: &Report, options: &Options) -> bool {
-    diagnostic.fix.as_ref().is_some_and(|fix| {
-        let is_trusted = match fix.applicability {
-            Applicability::Safe => true,
-            Applicability::Unsafe => options.unsafe_fixes,
-            Applicability::DisplayOnly => false,
-        };
-        is_trusted && report.takes(fix)
+    diagnostic.fix.as_ref().is_some_and(|fix| match report.applicability(fix) {
+        Applicability::Safe => true,
+        Applicability::Unsafe => options.unsafe_fixes,
+        Applicability::DisplayOnly => false,
     })
+}
+
+/// How far a fix can be trusted, in words.
+fn trust(fix: &Fix, report: &Report) -> &'static str {
+    match report.applicability(fix) {
+        Applicability::Safe => "safe fix",
+        Applicability::Unsafe => "unsafe fix",
+        // What stands in a file that does not parse is a guess.
+        Applicability::DisplayOnly if !report.takes(fix) => "by hand",
+        Applicability::DisplayOnly => "shown only",
+    }
 }
 
 /// What a finding says besides its message, in formats that do not draw: the witness, then the notes.

@@ -1,6 +1,6 @@
-//! Paths by name alone: what they are seen from another folder.
+//! Paths by name: what they are seen from another folder, and whether two are one.
 //!
-//! Uses nothing of the crate, and looks at no file.
+//! Uses nothing of the crate. Only [`is_same`] looks at the file system.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,6 +17,15 @@ pub(crate) fn normalize(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+/// Whether two paths, seen from the absolute `folder`, are one: by name, or because links lead to one file.
+pub(crate) fn is_same(a: &Path, b: &Path, folder: &Path) -> bool {
+    let (a, b) = (folder.join(a), folder.join(b));
+    if normalize(&a) == normalize(&b) {
+        return true;
+    }
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 /// An absolute `path` as it is written from the folder `from`, with `/` between its parts.

@@ -22,7 +22,7 @@ pub struct Report {
     /// The counts.
     pub summary: Summary,
     /// The files that no fix may touch, in ascending order: those that do not parse, whose bytes are not
-    /// their text, and those that are read for context only.
+    /// their text, those that are read for context only, and those that cannot be written.
     pub sealed: Vec<FileId>,
     /// What the baseline did, where there was one.
     pub baseline: Option<baseline::Outcome>,
@@ -147,8 +147,7 @@ impl Report {
                 Severity::Error => summary.errors += 1,
                 Severity::Warning => summary.warnings += 1,
             }
-            let open = diagnostic.fix.as_ref().filter(|fix| is_open(fix, &sealed));
-            match open.map(|fix| fix.applicability) {
+            match diagnostic.fix.as_ref().map(|fix| applicability(fix, &sealed)) {
                 Some(Applicability::Safe) => summary.fixable += 1,
                 Some(Applicability::Unsafe) => summary.unsafe_fixable += 1,
                 Some(Applicability::DisplayOnly) | None => {}
@@ -168,6 +167,12 @@ impl Report {
     /// Whether the fix of a finding can be applied: each file that it edits may be touched.
     pub fn takes(&self, fix: &Fix) -> bool {
         is_open(fix, &self.sealed)
+    }
+
+    /// How far the fix of a finding can be trusted where it stands: one that cannot be applied is for reading
+    /// only.
+    pub fn applicability(&self, fix: &Fix) -> Applicability {
+        applicability(fix, &self.sealed)
     }
 
     /// Takes out all findings: they were written into the baseline.
@@ -205,6 +210,10 @@ fn shown(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
         }
     }
     kept
+}
+
+fn applicability(fix: &Fix, sealed: &[FileId]) -> Applicability {
+    if is_open(fix, sealed) { fix.applicability } else { Applicability::DisplayOnly }
 }
 
 fn is_open(fix: &Fix, sealed: &[FileId]) -> bool {

@@ -74,6 +74,22 @@ pub(crate) fn for_answers(options: &Options, config: &Config) -> Result<(), Erro
     Err(Error::Usage { message, hint: None })
 }
 
+/// Refuses two reports that go to one file.
+pub(crate) fn distinct_outputs(options: &Options, folder: &Path) -> Result<(), Error> {
+    for (number, (_, path)) in options.output.iter().enumerate() {
+        // What is no file, as `/dev/null`, takes any number.
+        if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            continue;
+        }
+        let mut earlier = options.output.iter().take(number);
+        if earlier.any(|(_, other)| paths::is_same(path, other, folder)) {
+            let message = format!("two reports are to go to `{}`", path.display());
+            return Err(Error::Usage { message, hint: Some("name a file for each".to_owned()) });
+        }
+    }
+    Ok(())
+}
+
 /// The rule of that name, or what was probably meant.
 pub(crate) fn find_rule(name: &str) -> Result<&'static Rule, Error> {
     config::find_rule(name).map_err(|(message, hint)| Error::Usage { message, hint })

@@ -66,7 +66,20 @@ pub fn write(source: &Source, before: &str, bounds: &Bounds) -> Result<(), Error
         .map_err(|error| Error::WriteFile { path: source.path().to_owned(), source: error })
 }
 
-fn replace(path: &Path, before: &str, after: &str, bounds: &Bounds) -> io::Result<()> {
+/// Whether the file of `source` may be written, as far as that shows before it is.
+///
+/// # Errors
+///
+/// Why not.
+pub fn check(source: &Source, bounds: &Bounds) -> Result<(), Error> {
+    match target(Path::new(source.path()), bounds) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::WriteFile { path: source.path().to_owned(), source: error }),
+    }
+}
+
+/// The file behind `path`, which may be written.
+fn target(path: &Path, bounds: &Bounds) -> io::Result<(PathBuf, fs::Metadata)> {
     let target = path.canonicalize()?;
     if !bounds.contains(&target) {
         let words = "it is a link that leads out of what was named; name the file it leads to";
@@ -79,6 +92,11 @@ fn replace(path: &Path, before: &str, after: &str, bounds: &Bounds) -> io::Resul
     if metadata.permissions().readonly() {
         return Err(io::Error::other("it is read-only"));
     }
+    Ok((target, metadata))
+}
+
+fn replace(path: &Path, before: &str, after: &str, bounds: &Bounds) -> io::Result<()> {
+    let (target, metadata) = target(path, bounds)?;
     let folder = target.parent().ok_or_else(|| io::Error::other("it is in no folder"))?;
     // A name that neither version control nor a listing of `*.json` takes for a register.
     let mut file =

@@ -25,7 +25,7 @@ pub(super) fn write(report: &Report, sources: &Sources, out: &mut dyn Write) -> 
     for (index, diagnostic) in report.diagnostics.iter().enumerate() {
         line.clear();
         line.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
-        put(&mut line, &DiagnosticJson::new(diagnostic, sources))?;
+        put(&mut line, &DiagnosticJson::new(diagnostic, report, sources))?;
         out.write_all(&line)?;
     }
     line.clear();
@@ -155,7 +155,7 @@ struct SummaryJson {
 }
 
 impl<'r> DiagnosticJson<'r> {
-    fn new(diagnostic: &'r Diagnostic, sources: &'r Sources) -> Self {
+    fn new(diagnostic: &'r Diagnostic, report: &Report, sources: &'r Sources) -> Self {
         let primary = &diagnostic.primary;
         let related = diagnostic.related.iter().map(|label| RelatedJson {
             path: sources.get(label.file).path(),
@@ -170,7 +170,7 @@ impl<'r> DiagnosticJson<'r> {
             });
             FixJson {
                 message: &fix.message,
-                applicability: fix.applicability.as_str(),
+                applicability: report.applicability(fix).as_str(),
                 edits: edits.collect(),
             }
         });

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::json::put;
 use crate::diagnostic::{Diagnostic, Label, Severity};
-use crate::fix::Fix;
+use crate::fix::{Applicability, Fix};
 use crate::report::Report;
 use crate::rules::{self, Level, RULES, Rule};
 use crate::source::{ColumnUnit, Sources};
@@ -52,7 +52,7 @@ pub(super) fn write(report: &Report, sources: &Sources, out: &mut dyn Write) -> 
     for (index, diagnostic) in report.diagnostics.iter().enumerate() {
         line.clear();
         line.extend_from_slice(if index == 0 { b"\n" } else { b",\n" });
-        put(&mut line, &ResultSarif::new(diagnostic, sources, &mut fingerprints))?;
+        put(&mut line, &ResultSarif::new(diagnostic, report, sources, &mut fingerprints))?;
         out.write_all(&line)?;
     }
     line.clear();
@@ -203,12 +203,22 @@ struct Replacement<'r> {
 impl<'r> ResultSarif<'r> {
     fn new(
         diagnostic: &'r Diagnostic,
+        report: &Report,
         sources: &'r Sources,
         fingerprints: &mut Fingerprints,
     ) -> Self {
         let mut message = diagnostic.message.clone();
         for note in super::facts(diagnostic) {
             let _ = write!(message, "\n{note}");
+        }
+        // Who reads SARIF takes a fix for one to apply, so one that is for reading only is told in words.
+        let trust = diagnostic.fix.as_ref().map(|fix| (fix, report.applicability(fix)));
+        let (fix, told) = match trust {
+            Some((fix, Applicability::DisplayOnly)) => (None, Some(fix)),
+            other => (other, None),
+        };
+        if let Some(told) = told {
+            let _ = write!(message, "\nhelp: {} ({})", told.message, super::trust(told, report));
         }
         let mut location = LocationSarif::new(&diagnostic.primary, sources);
         location.logical_locations = diagnostic
@@ -232,7 +242,7 @@ impl<'r> ResultSarif<'r> {
             locations: [location],
             related_locations: related.collect(),
             partial_fingerprints: fingerprints.of(diagnostic, sources),
-            fixes: diagnostic.fix.iter().map(|fix| FixSarif::new(fix, sources)).collect(),
+            fixes: fix.iter().map(|(fix, trust)| FixSarif::new(fix, *trust, sources)).collect(),
         }
     }
 }
@@ -273,7 +283,7 @@ impl Region {
 }
 
 impl<'r> FixSarif<'r> {
-    fn new(fix: &'r Fix, sources: &Sources) -> Self {
+    fn new(fix: &'r Fix, trust: Applicability, sources: &Sources) -> Self {
         let changes = fix.edits.chunk_by(|a, b| a.file == b.file).filter_map(|edits| {
             let file = edits.first()?.file;
             let replacements = edits.iter().map(|edit| Replacement {
@@ -288,7 +298,7 @@ impl<'r> FixSarif<'r> {
         Self {
             description: Text::new(fix.message.as_str()),
             artifact_changes: changes.collect(),
-            properties: FixProperties { applicability: fix.applicability.as_str() },
+            properties: FixProperties { applicability: trust.as_str() },
         }
     }
 }

@@ -16,7 +16,7 @@ use super::escape::{columns, escape, spelled_columns};
 use super::view::Line;
 use super::{Options, unnamed_hypothesis};
 use crate::diagnostic::{Diagnostic, Label, Mark as FrameMark, Severity, Witness};
-use crate::fix::{Applicability, Edit, Fix, apply};
+use crate::fix::{Edit, Fix, apply};
 use crate::report::{Report, Summary};
 use crate::source::{ColumnUnit, Position, Source, Sources};
 use crate::span::{FileId, Span};
@@ -324,13 +324,7 @@ fn notes(
         notes.push(format!("and at {}", count(unseen.len() - MAX_RELATED, "more place")));
     }
     if let Some(fix) = &diagnostic.fix {
-        let trust = match fix.applicability {
-            // What stands in a file that does not parse is a guess.
-            _ if !report.takes(fix) => "by hand",
-            Applicability::Safe => "safe fix",
-            Applicability::Unsafe => "unsafe fix",
-            Applicability::DisplayOnly => "shown only",
-        };
+        let trust = super::trust(fix, report);
         let mut help = format!("help: {} ({trust})", escape(&fix.message));
         if let Some(line) = fixed_line(fix, sources, width.saturating_sub(12)) {
             let _ = write!(help, "\n      {line}");

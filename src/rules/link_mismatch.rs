@@ -24,6 +24,10 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
         let place = workspace.place(entry, number);
         for link in &hypothesis.links {
             let Some(family) = families.find(link.family.value()) else { continue };
+            // One to the own family is no link: `unresolved-link` says so.
+            if families.of(place) == Some(family) {
+                continue;
+            }
             if link.is_null {
                 null_link(workspace, (entry, hypothesis, place), link, family, findings);
             }

@@ -24,11 +24,15 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
         let Some(own) = families.of(place) else { continue };
         for link in &hypothesis.links {
             let Some(family) = families.find(link.family.value()) else { continue };
+            // One to the own family is no link: `unresolved-link` says so.
+            if family == own {
+                continue;
+            }
             for id in &link.ids {
                 let Some(other) = families.get(family).find(workspace, id.value()) else {
                     continue;
                 };
-                if other == place || families.names(workspace, other, place) {
+                if families.names(workspace, other, place) {
                     continue;
                 }
                 let (other_entry, there) = workspace.at(other);

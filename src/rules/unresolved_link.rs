@@ -21,6 +21,10 @@ const MOST_NAMES: usize = 200;
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     for hypothesis in &entry.register.hypotheses {
         for link in &hypothesis.links {
+            if entry.family == Some(link.family.value()) {
+                own_family_finding(entry, hypothesis, link, findings);
+                continue;
+            }
             let families = workspace.families();
             match families.find(link.family.value()) {
                 None => family_finding(workspace, entry, hypothesis, link, findings),
@@ -33,6 +37,22 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
             }
         }
     }
+}
+
+/// A link names the counterpart in another family, so within its own there is none to be found.
+fn own_family_finding(
+    entry: &Entry<'_>,
+    hypothesis: &Hypothesis<'_>,
+    link: &Link<'_>,
+    findings: &mut Findings,
+) {
+    let name = quoted(link.family.value());
+    let message = format!("{} links to {name}, its own family", named(hypothesis));
+    let finding = findings
+        .finding(message, label(entry.file, link.family.span(), "no other family"))
+        .with_note("a link says which hypothesis of another family claims the same frames, or that none does")
+        .with_hypothesis(hypothesis.id());
+    findings.push(finding);
 }
 
 fn family_finding(
@@ -62,13 +82,21 @@ fn family_finding(
     let others_known =
         known.iter().copied().filter(|&family| Some(family) != entry.family && !is_linked(family));
     if let Some(near) = suggest::nearest(name, others_known.take(MOST_NAMES)) {
-        finding = finding.with_note(suggest::did_you_mean(near)).with_fix(Fix::single(
-            format!("name the family {}", quoted(near)),
-            entry.file,
-            link.family.inner_span(),
-            as_json(near),
-            Applicability::Unsafe,
-        ));
+        finding = finding.with_note(suggest::did_you_mean(near));
+        // Where several links may mean it, which does is not known.
+        let is_known = |name: &str| workspace.families().find(name).is_some();
+        let unknown = hypothesis.links.iter().take(MOST_NAMES).map(|link| link.family.value());
+        let mut rivals = unknown.filter(|other| *other != name && !is_known(other));
+        let is_rival = |other: &str| suggest::nearest(other, [near]).is_some();
+        if !rivals.any(is_rival) {
+            finding = finding.with_fix(Fix::single(
+                format!("name the family {}", quoted(near)),
+                entry.file,
+                link.family.inner_span(),
+                as_json(near),
+                Applicability::Unsafe,
+            ));
+        }
     } else if others.is_empty() {
         finding = finding.with_note("no register of another family is checked along with this one");
     } else if others.len() <= 8 {
@@ -85,8 +113,12 @@ fn id_findings<'d>(
     family: &Family<'d>,
     findings: &mut Findings,
 ) {
+    let is_there = |id: &str| family.find(workspace, id).is_some();
+    let is_nowhere = |id: &str| !is_there(id) && workspace.find(id).is_none();
+    // Of several that are nowhere, which one is meant to be another is not known.
+    let is_one = link.ids.iter().filter(|id| is_nowhere(id.value())).nth(1).is_none();
     for id in &link.ids {
-        if family.find(workspace, id.value()).is_some() {
+        if is_there(id.value()) {
             continue;
         }
         let message = format!(
@@ -117,15 +149,16 @@ fn id_findings<'d>(
                 format!("a hypothesis{of}"),
             ));
         } else if let Some(same) = same {
-            finding = finding
-                .with_note(format!("{} claims the same frame", quoted(same)))
-                .with_fix(Fix::single(
+            finding = finding.with_note(format!("{} claims the same frame", quoted(same)));
+            if is_one {
+                finding = finding.with_fix(Fix::single(
                     format!("link to {}", quoted(same)),
                     entry.file,
                     id.inner_span(),
                     as_json(same),
                     Applicability::Unsafe,
                 ));
+            }
         } else if let Some(near) = suggest::nearest(id.value(), ids.take(MOST_NAMES)) {
             // It claims other frames, so a link to it would be wrong as well: a hint and no fix.
             finding = finding.with_note(suggest::did_you_mean(near));

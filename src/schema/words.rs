@@ -632,6 +632,7 @@ impl<'d> Writer<'d> {
             known.iter().map(String::as_str).filter(|name| object.get(name).is_none()).collect();
         let whole = place.name();
         let mut taken = HashSet::new();
+        let (mut unknown, mut wanted) = (Vec::new(), HashMap::<String, usize>::new());
         for name in names {
             let Some(member) = self.member(object, name) else { continue };
             if member.name.is_misspelled() || place.value.is_guessed() {
@@ -641,6 +642,14 @@ impl<'d> Writer<'d> {
                 self.missing.get(&place.value.id()).map(Vec::as_slice).unwrap_or_default();
             let needed =
                 suggest::nearest(name, missing.iter().map(String::as_str)).map(str::to_owned);
+            if let Some(needed) = &needed {
+                *wanted.entry(needed.clone()).or_default() += 1;
+            }
+            unknown.push((name, member, needed));
+        }
+        for (name, member, needed) in unknown {
+            // Of two that could be the missing one, who knows which is it?
+            let is_only = needed.as_ref().is_some_and(|needed| wanted.get(needed) == Some(&1));
             let near = match &needed {
                 Some(needed) => Some(needed.clone()),
                 // Where nothing is near, there may be thousands of names.
@@ -667,7 +676,7 @@ impl<'d> Writer<'d> {
                 violation.repair = Some(Repair {
                     message: format!("rename it to `{near}`"),
                     edits: vec![(member.name.inner_span(), spelled.trim_matches('"').to_owned())],
-                    safe: needed.is_some(),
+                    safe: is_only,
                 });
             }
             if self.schema.is_embedded {

@@ -281,6 +281,61 @@ mod unix {
     }
 }
 
+/// That a file cannot be written may show only when it is. What went with it is then taken back elsewhere too.
+#[test]
+#[cfg(unix)]
+fn what_could_not_be_written_is_as_it_was_and_reported_so() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let register = |family: &str, more: &str| {
+        let id = format!("{}1", family.to_uppercase());
+        let one = format!(
+            "{{\"id\": \"{id}\", \"description\": \"x\", \"canonical_frame_regex\": \"aaa\"}}"
+        );
+        format!("{{\"family\": \"{family}\", \"hypotheses\": [{one}{more}]}}\n")
+    };
+    let branch = |pattern: &str| {
+        format!(
+            ", {{\"id\": \"O2\", \"description\": \"x\", \"canonical_frame_regex\": \"{pattern}\"}}"
+        )
+    };
+    let folder = scratch();
+    let texts = [
+        ("open", "o.json", register("o", &branch("bbb|bbbc"))),
+        ("shut", "s.json", register("s", "")),
+    ];
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    mode(folder.path(), 0o755).unwrap();
+    for (below, name, text) in &texts {
+        let below = folder.path().join(below);
+        fs::create_dir(&below).unwrap();
+        fs::write(below.join(name), text).unwrap();
+        mode(&below.join(name), 0o666).unwrap();
+        mode(&below, if below.ends_with("shut") { 0o555 } else { 0o777 }).unwrap();
+    }
+    let mut command = reglint(folder.path());
+    command.args(["--fix", "--format", "concise", "open", "shut"]);
+    if fs::write(folder.path().join("shut/probe"), "").is_ok() {
+        fs::remove_file(folder.path().join("shut/probe")).unwrap();
+        // A superuser may write everywhere; somebody else may not.
+        command.uid(65534);
+    }
+    let Ok(output) = command.output() else {
+        eprintln!("skipped: nobody else can run the command");
+        return;
+    };
+    let shown = show(&output);
+    assert!(shown.contains("cannot write `shut/s.json`"), "{shown}");
+    assert!(
+        shown.contains("shut/s.json:1:") && shown.contains("warning[undeclared-link]"),
+        "{shown}"
+    );
+    assert!(!shown.contains("redundant-branch") && shown.contains("[exit 2]"), "{shown}");
+    assert_eq!(read(folder.path().join("open/o.json")), register("o", &branch("bbb")));
+    assert_eq!(read(folder.path().join("shut/s.json")), texts[1].2);
+    mode(&folder.path().join("shut"), 0o755).unwrap();
+}
+
 /// What stands beside a register is read, never written.
 #[test]
 fn siblings_are_not_touched() {
