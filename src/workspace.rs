@@ -118,6 +118,8 @@ pub struct Workspace<'d> {
     pub sources: &'d Sources,
     /// The families of files that could not be read, as far as they are known.
     pub unread: Vec<String>,
+    /// Whether one of them may be of any family.
+    pub unread_any: bool,
     /// The day on which allowances are judged.
     pub today: Date,
     /// What the patterns claim in evidence, by the number of the evidence.
@@ -146,6 +148,7 @@ impl<'d> Workspace<'d> {
             consumer,
             sources,
             unread: Vec::new(),
+            unread_any: false,
             today: Date::from_unix(0),
             measured: Vec::new(),
             classes: OnceLock::new(),

@@ -19,6 +19,11 @@ pub(super) const RULE: Rule = Rule {
 const MOST_NAMES: usize = 200;
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
+    // A register whose family is not known may be of the one that is missed.
+    let is_other = |other: &Entry<'_>| other.family.is_none() && other.file != entry.file;
+    if workspace.unread_any || workspace.entries.iter().any(is_other) {
+        return;
+    }
     for hypothesis in &entry.register.hypotheses {
         for link in &hypothesis.links {
             let families = workspace.families();
