@@ -4,13 +4,14 @@
 
 use std::sync::{LazyLock, OnceLock};
 
+use ahash::AHashSet;
 use rayon::prelude::*;
 
 use crate::diagnostic::Diagnostic;
 use crate::evidence::Sets;
 use crate::json::{self, Document, Str};
 use crate::pattern::Consumer;
-use crate::register::{Date, Register, Slot};
+use crate::register::{Date, Hypothesis, Register, Slot};
 use crate::report::allowance::Allowances;
 use crate::report::{self, Levels, Report, Summary, baseline};
 use crate::rules::{Check, Findings, RULES, Rule};
@@ -209,11 +210,12 @@ fn lost_allowances<'d>(workspace: &Workspace<'d>) -> Vec<(Place, Option<&'d str>
             continue;
         }
         let hypotheses = &entry.register.hypotheses;
+        let ids: AHashSet<_> = hypotheses.iter().filter_map(Hypothesis::id).collect();
         let is_nameless = hypotheses.iter().any(|it| it.id().is_none());
         for (hypothesis, it) in hypotheses.iter().enumerate() {
             let place = Place { entry: number, hypothesis };
             all.extend(it.lost_allowances.iter().map(|rule| (place, *rule)));
-            let names_lost = |with: Str<'_>| is_nameless && workspace.find(with.value()).is_none();
+            let names_lost = |with: Str<'_>| is_nameless && !ids.contains(with.value());
             let lost = it.allowances.iter().filter(|it| it.with.is_some_and(names_lost));
             all.extend(lost.map(|it| (place, Some(it.rule.value()))));
         }

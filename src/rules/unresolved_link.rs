@@ -20,8 +20,7 @@ const MOST_NAMES: usize = 200;
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     // A register whose family is not known may be of the one that is missed.
-    let is_other = |other: &Entry<'_>| other.family.is_none() && other.file != entry.file;
-    if workspace.unread_any || workspace.entries.iter().any(is_other) {
+    if workspace.may_have_others(entry) {
         return;
     }
     for hypothesis in &entry.register.hypotheses {
