@@ -58,7 +58,9 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
         // The brackets that close what is around it may lie in it.
         if error.kind == Kind::UnclosedString && text[error.span.range()].contains(['}', ']']) {
             let near = Near::find(text, error.span.start as usize);
-            if let Some(token) = near.tokens.get(near.before) {
+            if let Some(token) = near.tokens.get(near.before)
+                && near.first(token) == b'"'
+            {
                 near.closings(token, &mut mends);
             }
         }

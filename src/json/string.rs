@@ -291,7 +291,9 @@ impl Parser<'_> {
     /// Whether a value stands right behind the name at `start` that the `"` at `close` ends: only the colon
     /// is missing.
     fn value_is_glued(&self, start: usize, close: usize) -> bool {
-        if self.text[start + 1..close].contains(':') {
+        let name = &self.text[start + 1..close];
+        // A colon at its end may be the one that is missing.
+        if name.strip_suffix(':').unwrap_or(name).contains(':') {
             return false;
         }
         let rest = &self.bytes[close + 1..];
