@@ -49,6 +49,9 @@ pub const MAX_DEPTH: usize = 900;
 /// How many errors a document keeps. If there are more, a note of the last one says how many.
 pub const MAX_ERRORS: usize = 100;
 
+/// How many bytes may lie between an object and an error next to it.
+const NEAR: usize = 200;
+
 /// How many digits CPython's `int` reads (`sys.int_info.default_max_str_digits`).
 pub const MAX_INT_DIGITS: usize = 4300;
 
@@ -130,6 +133,7 @@ struct Escape {
 /// A member name that an object gives more than once.
 #[derive(Debug, Clone, Copy)]
 struct Repeat {
+    object: u32,
     first: u32,
     later: u32,
 }
@@ -171,6 +175,28 @@ impl<'s> Document<'s> {
     /// by the later one's offset. Python keeps the value of the last.
     pub fn repeated_members(&self) -> impl Iterator<Item = (Member<'_>, Member<'_>)> {
         self.repeats.iter().map(|repeat| (self.member(repeat.first), self.member(repeat.later)))
+    }
+
+    /// [`repeated_members`](Self::repeated_members) of objects whose extent is sure: of others, what has
+    /// fallen into one may be the members of its neighbour.
+    pub fn surely_repeated_members(&self) -> impl Iterator<Item = (Member<'_>, Member<'_>)> {
+        let brackets: Vec<Span> =
+            self.errors.iter().filter(|it| it.kind.is_of_brackets()).map(|it| it.span).collect();
+        let is_sure = move |object: u32| {
+            let Node { span, guessed, .. } = self.node(object);
+            let is_near = |error: &Span| {
+                // A comma and white space may lie between.
+                let between = |from: u32, to: u32| {
+                    let gap = self.text.get(from as usize..to as usize).unwrap_or("x");
+                    gap.len() <= NEAR && gap.bytes().all(|byte| b" \t\r\n,".contains(&byte))
+                };
+                let within = span.start <= error.start && error.end <= span.end;
+                within || between(error.end, span.start) || between(span.end, error.start)
+            };
+            !guessed && !brackets.iter().any(is_near)
+        };
+        let sure = self.repeats.iter().filter(move |repeat| is_sure(repeat.object));
+        sure.map(|repeat| (self.member(repeat.first), self.member(repeat.later)))
     }
 
     fn member(&self, name: u32) -> Member<'_> {

@@ -4,20 +4,21 @@
 
 use std::sync::{LazyLock, OnceLock};
 
+use ahash::AHashSet;
 use rayon::prelude::*;
 
 use crate::diagnostic::Diagnostic;
 use crate::evidence::Sets;
-use crate::json::{self, Document};
+use crate::json::{self, Document, Str};
 use crate::pattern::Consumer;
-use crate::register::{Date, Register, Slot};
+use crate::register::{Date, Hypothesis, Register, Slot};
 use crate::report::allowance::Allowances;
 use crate::report::{self, Levels, Report, Summary, baseline};
 use crate::rules::{Check, Findings, RULES, Rule};
 use crate::schema::Schema;
 use crate::source::{Role, Source, Sources};
 use crate::span::FileId;
-use crate::workspace::{self, Entry, Patterns, Workspace};
+use crate::workspace::{self, Entry, Patterns, Place, Workspace};
 
 /// How to lint.
 #[derive(Debug, Clone)]
@@ -97,21 +98,24 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     let read = |file: FileId| documents.get(file.index()).and_then(OnceLock::get);
     // What was passed over because it does not parse may be of a family that links lead to.
     let mut unread = options.unread.to_vec();
+    let mut unread_any = false;
     for (&(file, source), entry) in list.iter().zip(&entries) {
         let Some(document) = read(file) else { continue };
         if entry.is_none() && (!source.is_text() || !document.errors().is_empty()) {
-            let register =
+            let mut register =
                 Register { family: Register::read(document).family, ..Register::default() };
-            unread.extend(
-                workspace::family(file, source, document, &register, options.families)
-                    .map(str::to_owned),
-            );
+            register.forget(|span| source.is_damaged(span));
+            match workspace::family(file, source, document, &register, options.families) {
+                Some(family) => unread.push(family.to_owned()),
+                None => unread_any = true,
+            }
         }
     }
     let mut entries: Vec<_> = entries.into_iter().flatten().collect();
     let patterns = Patterns::intern(&mut entries, options.consumer);
     let mut workspace = Workspace::new(entries, &patterns, sources, options.consumer);
     workspace.unread = unread;
+    workspace.unread_any = unread_any;
     workspace.today = options.today;
 
     let running: Vec<&'static Rule> =
@@ -183,6 +187,10 @@ fn allow(
     levels: &Levels,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
+    let lost = lost_allowances(workspace);
+    if !lost.is_empty() {
+        diagnostics.retain(|diagnostic| !may_be_allowed(workspace, &lost, diagnostic));
+    }
     let mut allowances = Allowances::new(workspace);
     if allowances.is_empty() {
         return;
@@ -198,6 +206,50 @@ fn allow(
             diagnostics.append(&mut found);
         }
     }
+}
+
+/// The hypotheses with allowances of which it is not known what they allow, each with the rule if that
+/// is known: those that could not be read, and those for another hypothesis where the id of one could not.
+fn lost_allowances<'d>(workspace: &Workspace<'d>) -> Vec<(Place, Option<&'d str>)> {
+    let mut all = Vec::new();
+    for (number, entry) in workspace.entries.iter().enumerate() {
+        if entry.is_whole() {
+            continue;
+        }
+        let hypotheses = &entry.register.hypotheses;
+        let ids: AHashSet<_> = hypotheses.iter().filter_map(Hypothesis::id).collect();
+        let is_nameless = hypotheses.iter().any(|it| it.id().is_none());
+        for (hypothesis, it) in hypotheses.iter().enumerate() {
+            let place = Place { entry: number, hypothesis };
+            all.extend(it.lost_allowances.iter().map(|rule| (place, *rule)));
+            let names_lost = |with: Str<'_>| is_nameless && !ids.contains(with.value());
+            let lost = it.allowances.iter().filter(|it| it.with.is_some_and(names_lost));
+            all.extend(lost.map(|it| (place, Some(it.rule.value()))));
+        }
+    }
+    all
+}
+
+/// Whether one of the allowances that could not be read may be for this finding.
+fn may_be_allowed(
+    workspace: &Workspace<'_>,
+    lost: &[(Place, Option<&str>)],
+    diagnostic: &Diagnostic,
+) -> bool {
+    // What is wrong with a text stays wrong.
+    if ["invalid-json", "invalid-encoding", "duplicate-key", "schema-violation"]
+        .contains(&diagnostic.rule)
+    {
+        return false;
+    }
+    std::iter::once(&diagnostic.primary).chain(&diagnostic.related).any(|label| {
+        let Some(entry) = workspace.entry_of(label.file) else { return false };
+        let Some(number) = entry.hypothesis_number_at(label.span) else { return false };
+        let place = workspace.place(entry, number);
+        let first = lost.partition_point(|(it, _)| *it < place);
+        let own = lost[first..].iter().take_while(|(it, _)| *it == place);
+        own.into_iter().any(|(_, rule)| rule.is_none_or(|rule| rule == diagnostic.rule))
+    })
 }
 
 /// The JSON of a source. Of bytes that are no text at all nothing more is said.

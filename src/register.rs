@@ -40,6 +40,9 @@ pub struct Hypothesis<'d> {
     pub frames: Frames<'d>,
     /// Which rules it switches off, in order.
     pub allowances: Vec<Allowance<'d>>,
+    /// The rules of allowances that a mistake in the JSON makes unreadable, `None` for one whose rule is
+    /// not known: nobody can say what they do not allow.
+    pub lost_allowances: Vec<Option<&'d str>>,
 }
 
 /// A labelled pattern of `subcomponent_regexes`.
@@ -197,9 +200,15 @@ impl<'d> Register<'d> {
             hypothesis.links.retain(|link| keep(&link.family) && link.ids.iter().all(&keep));
             hypothesis.frames.claimed.retain(&keep);
             hypothesis.frames.spared.retain(&keep);
+            let lost = &mut hypothesis.lost_allowances;
             hypothesis.allowances.retain(|allowance| {
                 let limits = [allowance.with, allowance.until];
-                keep(&allowance.rule) && limits.iter().flatten().all(&keep)
+                let is_named = keep(&allowance.rule);
+                let is_kept = is_named && limits.iter().flatten().all(&keep);
+                if !is_kept {
+                    lost.push(is_named.then(|| allowance.rule.value()));
+                }
+                is_kept
             });
         }
     }
@@ -240,6 +249,7 @@ impl<'d> Hypothesis<'d> {
             links: Vec::new(),
             frames: Frames::default(),
             allowances: Vec::new(),
+            lost_allowances: Vec::new(),
         };
         for Member { name, value } in object.effective_members() {
             match name.value() {
@@ -264,8 +274,19 @@ impl<'d> Hypothesis<'d> {
                     };
                 }
                 "_reglint" => {
-                    let allow = value.get("allow").into_iter().flat_map(entries);
-                    hypothesis.allowances = allow.filter_map(Allowance::read).collect();
+                    let allow = value.get("allow");
+                    if !value.is_complete() || allow.is_some_and(|it| !it.is_complete()) {
+                        hypothesis.lost_allowances.push(None);
+                    }
+                    for member in allow.into_iter().flat_map(entries) {
+                        match Allowance::read(member) {
+                            Some(allowance) => hypothesis.allowances.push(allowance),
+                            None if !is_read(member.value) => {
+                                hypothesis.lost_allowances.push(Some(member.name.value()));
+                            }
+                            None => {}
+                        }
+                    }
                 }
                 _ => {}
             }
@@ -358,6 +379,12 @@ impl Slot<'_> {
 /// Whether a member of that name is a comment, never checked.
 pub fn is_comment(name: &str) -> bool {
     name.starts_with('_')
+}
+
+/// Whether a value could be read, and if it is an object all its members.
+fn is_read(value: Value<'_>) -> bool {
+    let mut members = value.as_object().into_iter().flat_map(Object::members);
+    value.is_complete() && members.all(|member| member.value.is_complete())
 }
 
 /// The members of an object, those that are comments aside; none of any other value.

@@ -118,6 +118,10 @@ pub struct Workspace<'d> {
     pub sources: &'d Sources,
     /// The families of files that could not be read, as far as they are known.
     pub unread: Vec<String>,
+    /// Whether one of them may be of any family.
+    pub unread_any: bool,
+    /// How many registers have a family that cannot be read, and so may be any.
+    unnamed: usize,
     /// The day on which allowances are judged.
     pub today: Date,
     /// What the patterns claim in evidence, by the number of the evidence.
@@ -139,6 +143,7 @@ impl<'d> Workspace<'d> {
     ) -> Self {
         let compiled = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
         let outlines = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
+        let unnamed = entries.iter().filter(|entry| entry.family.is_none()).count();
         Self {
             entries,
             patterns,
@@ -147,6 +152,8 @@ impl<'d> Workspace<'d> {
             consumer,
             sources,
             unread: Vec::new(),
+            unread_any: false,
+            unnamed,
             today: Date::from_unix(0),
             measured: Vec::new(),
             classes: OnceLock::new(),
@@ -210,6 +217,12 @@ impl<'d> Workspace<'d> {
             let numbered = of.register.hypotheses.iter().enumerate();
             numbered.map(move |(hypothesis, it)| (Place { entry, hypothesis }, it))
         })
+    }
+
+    /// Whether there may be more registers of any family than [`families`](Self::families) knows, besides
+    /// `entry`: one whose family could not be read may be of each.
+    pub fn may_have_others(&self, entry: &Entry<'_>) -> bool {
+        self.unread_any || self.unnamed > usize::from(entry.family.is_none())
     }
 
     /// The place of an entry's hypothesis.

@@ -622,7 +622,7 @@ fn one_mistake_gives_one_error_and_the_rest_is_read() {
         (r#"{«"id»: "H1", "b": 2}"#, UnclosedString, "{id:'H1',b:2}~"),
         (r#"{«"id»: 5,⏎ "b": 2}"#, UnclosedString, "{id:5,b:2}~"),
         (r#"{"a": [1, 2], "b": «"x»⏎"#, UnclosedString, "{a:[1,2],b:'x'}~"),
-        (r#"[{"a": «"x}»,⏎ {"b": 2}]⏎"#, UnclosedString, "[{a:'x}'}~,{b:2}]~"),
+        (r#"[{"a": «"x»},⏎ {"b": 2}]⏎"#, UnclosedString, "[{a:'x'}~,{b:2}]"),
         (r#"{"a": "the «"»foo" bar", "b": 2}"#, UnescapedQuote, r#"{a:'the "foo" bar',b:2}"#),
         (r#"{"a": "one«⏎»two", "b": 2}"#, ControlCharacter, "{a:'one⏎two',b:2}"),
         (r#"{"a": "one«⏎»two⏎three⏎", "b": 2}"#, ControlCharacter, "{a:'one⏎two⏎three⏎',b:2}"),

@@ -23,13 +23,14 @@ const REGISTER: &str = r#"{
       "id": "H1",
       "description": "The \"decode\" path, mostly (see H2).",
       "canonical_frame_regex": "^a::b\\d+\\(",
-      "static_estimate_us_per_token": 12.5,
       "subcomponent_regexes": {
         "first": "x::y",
         "second": "z\\.w"
-      }
+      },
+      "static_estimate_us_per_token": 12.5
     },
     {
+      "_tags": ["one", "two"],
       "id": "H2",
       "subcomponent_regexes": {
         "only": "q::r",
@@ -41,8 +42,7 @@ const REGISTER: &str = r#"{
       "frames": {
         "claimed": ["c::d e", "c::d f"],
         "spared": []
-      },
-      "_tags": ["one", "two"]
+      }
     },
     {
       "id": "H3",
@@ -53,7 +53,8 @@ const REGISTER: &str = r#"{
           "i::j",
           "k::l"
         ]
-      }
+      },
+      "links": {}
     }
   ]
 }
@@ -182,6 +183,19 @@ fn mistakes(text: &str) -> Vec<Mistake> {
             ] {
                 add(&format!("{kind} {what}"), token.clone(), &new);
             }
+            if is_name {
+                let colon = tokens.get(index + 1).map_or(end, |next| next.end);
+                add("colon within \" of name", start..colon, &format!("\"{inner}:\""));
+            } else {
+                for (kind, new) in [
+                    ("a:: line end b:: for", format!("\"M::{line_end}  alloc::\"")),
+                    ("a line end ::b for", format!("\"M{line_end}::alloc::\"")),
+                    ("a:: \\ LF b for", format!("\"a::\" \\{line_end} \"b\"")),
+                    ("` with a line end for", format!("`a{line_end}b`")),
+                ] {
+                    add(&format!("{kind} {what}"), token.clone(), &new);
+                }
+            }
             // Without its quotation marks, text with a comma is as much as two members.
             if !inner.contains([',', '\\']) {
                 add(&format!("delete both \" of {what}"), token.clone(), inner);
@@ -201,6 +215,14 @@ fn mistakes(text: &str) -> Vec<Mistake> {
                     add(&format!("{kind} {what}"), token.clone(), &format!("\"{a}\"{by}\"{b}\""));
                 }
             }
+        }
+        let is_value = index > 0 && &text[tokens[index - 1].clone()] == ":";
+        if is_value && (spelled == "{" || spelled == "[") {
+            add("string before container", start..start, "\"s\" ");
+            add("word and line end before container", start..start, &format!("x {line_end}"));
+        }
+        if spelled.len() > 1 && !spelled.starts_with('"') {
+            add("end within", start + 1..text.len(), "");
         }
         for (kind, new) in [
             ("insert /* */", "/* a \"b\", c */".to_owned()),
@@ -262,6 +284,87 @@ fn is_excused(kind: &str, found: &[String]) -> bool {
     is_true && syntax.len() == 1
 }
 
+const H1: &str = r#""id":"H1","description":"d","canonical_frame_regex":"a::b""#;
+const H2: &str = r#"{"id":"H2","description":"d","canonical_frame_regex":"c::d"}"#;
+
+#[test]
+fn so_do_these() {
+    let long = "a::\n  b::c::\n  d::";
+    for (text, words) in [
+        (format!(r#"{{"hypotheses":{{{H1}}}]}}"#), "`[` is missing before this value"),
+        (format!(r#"{{"hypotheses":[{{{H1}}},"links":{{}},{}]}}"#, &H2[1..]), "too early"),
+        (format!(r#"{{"hypotheses":[{{{H1},{{"_n":1,{}]}}"#, &H2[1..]), "a member should stand"),
+        (format!(r#"{{"hypotheses":[{{{H1},"links"{{}}}},{H2}]}}"#), "no colon"),
+        (format!(r#"{{"hypotheses":[{{{H1},"links":{{}} "s"}},{H2}]}}"#), "`\"s\"` behind a value"),
+        (format!(r#"{{"hypotheses":[{{{H1},"links":"s" {{}}}},{H2}]}}"#), "`\"s\"` before"),
+        (format!(r#"{{"hypotheses":[{{{H1},"_n":[true,fals"#), "the file ends before"),
+        (format!(r#"{{"hypotheses":[{{{H1},"_n":[1,-"#), "the file ends before"),
+        (format!(r#"{{"hypotheses":[{{{H1},"_n":[1,...]}}]}}"#), "left out"),
+        (
+            format!("{{\"hypotheses\":[{{{H1},\"frames\":{{\"spared\":[\"x::y]}}}},\n{H2}]}}"),
+            "this string is not closed",
+        ),
+        (format!("{{\"hypotheses\":[{{{H1},\"_n\":\"{long}\"}}]}}"), "the end of a line"),
+        (format!("```json\n{{\"hypotheses\":[{H2}]}}\n```\n"), "a code fence"),
+        (format!("const r = {{\"hypotheses\":[{H2}]}};\n"), "a statement"),
+        (format!(r#"{{"hypotheses":[{{{H1},"\ud83dx":1}}]}}"#), "half of a surrogate pair"),
+    ] {
+        let found = findings(&text);
+        assert!(found.len() == 1 && found[0].contains(words), "{text}\n{found:#?}");
+    }
+    // What is within a wrapper is checked.
+    let found = findings(&format!("```\n{{\"hypotheses\":[{{{H1},\"x\":1}}]}}\n```"));
+    assert_eq!(found.len(), 2, "{found:#?}");
+    let found = findings(&format!(r#"{{"hypotheses":{{{H1},"x":1}}]}}"#));
+    assert_eq!(found.len(), 2, "{found:#?}");
+}
+
+/// What is found in several registers, a finding a line.
+fn findings_of(files: &[(&str, &str)]) -> Vec<String> {
+    let sources = files.iter().map(|(path, text)| Source::new(*path, text.as_bytes().to_vec()));
+    let sources = Sources::new(sources.collect());
+    let levels = Levels::default();
+    let report = linter::lint(&sources, &Options::new(&levels, Schema::embedded()));
+    report.diagnostics.iter().map(|it| format!("{}: {}", it.rule, it.message)).collect()
+}
+
+#[test]
+fn what_cannot_be_read_may_be_what_is_missed() {
+    let hypotheses = format!("\"hypotheses\":[{H2}]}}");
+    let linking = r#"{"hypotheses":[{"id":"L","description":"d","canonical_frame_regex":"c::d","links":{"gemma":"H2"}}]}"#;
+    for family in ["\"gemma,\n", "\"g\nemma\",", ","] {
+        let broken = format!("{{\"family\":{family}{hypotheses}");
+        let found = findings_of(&[("a.json", &broken), ("b.json", linking)]);
+        assert!(found.len() == 1 && found[0].starts_with("invalid-json"), "{found:#?}");
+    }
+    // It is missed where all can be read.
+    let found = findings_of(&[("a.json", &format!("{{{hypotheses}")), ("b.json", linking)]);
+    assert!(found.iter().any(|it| it.starts_with("unresolved-link")), "{found:#?}");
+
+    let register = |id: &str, allow: &str| {
+        format!(
+            r#"{{"hypotheses":[{{"id":{id}"description":"d","canonical_frame_regex":"a::b"}},
+            {{"id":"H2","description":"d","canonical_frame_regex":"a::b","_reglint":{{"allow":{{{allow}}}}}}}]}}"#
+        )
+    };
+    let rule = "\"duplicate-canonical-frame\"";
+    let right = format!(r#"{rule}:{{"reason":"r","with":"H1"}}"#);
+    let other = format!(r#"{rule}:{{"reason":"r","with":"H2"}}"#);
+    assert_eq!(findings_of(&[("a.json", &register("\"H1\",", &right))]), Vec::<String>::new());
+    for (id, allow) in [
+        ("\"H1,\n", right.as_str()),
+        ("\"H1\",", &right.replace("\"H1\"", "\"H1")),
+        ("\"H1\",", &right.replace("\"H1\"", "")),
+        ("\"H1\",", "\"duplicate-canonical-fr\name\":\"r\""),
+    ] {
+        let found = findings_of(&[("a.json", &register(id, allow))]);
+        assert!(found.len() == 1 && found[0].starts_with("invalid-json"), "{allow}: {found:#?}");
+    }
+    // One for another hypothesis that can be read is not for this one.
+    let found = findings_of(&[("a.json", &register("\"H1,\n", &other))]);
+    assert!(found.iter().any(|it| it.starts_with("duplicate-canonical-frame")), "{found:#?}");
+}
+
 #[test]
 fn one_mistake_gives_one_finding() {
     let all = std::env::var_os("REGLINT_MISTAKES").is_some_and(|value| value == "all");
@@ -285,6 +388,7 @@ fn one_mistake_gives_one_finding() {
                 continue;
             }
             let found = findings(&wrong);
+            assert!(found.iter().all(|line| !line.contains(['\n', '\r'])), "{found:?}");
             table.entry(mistake.kind.clone()).or_default()[found.len().min(4)] += 1;
             if found.len() != 1 && !is_excused(&mistake.kind, &found) {
                 let before = text[..start].lines().last().unwrap_or_default();

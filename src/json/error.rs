@@ -136,6 +136,13 @@ pub struct SyntaxError {
     pub(super) facts: Vec<String>,
 }
 
+impl SyntaxErrorKind {
+    /// Whether what belongs to which container is a guess near it.
+    pub(super) fn is_of_brackets(self) -> bool {
+        matches!(self, Self::WrongOpener | Self::WrongCloser | Self::Unclosed | Self::Unopened)
+    }
+}
+
 impl SyntaxError {
     pub(super) fn relate(&mut self, span: Span, words: &str) -> &mut Self {
         self.related = Some((span, words.to_owned()));

@@ -71,6 +71,8 @@ pub(super) struct Parser<'s> {
     pub(super) guesses: usize,
     /// How many bytes may still be looked at ahead to judge guesses by what follows them.
     foresight: usize,
+    /// The text around the document is known to be none of it: a code fence, or a statement.
+    is_wrapped: bool,
     /// Where the last comment begins that may hold structure, or the last conflict marker.
     hidden: usize,
     pub(super) errors: Vec<SyntaxError>,
@@ -85,12 +87,13 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-' | b'.' | b'+') || byte >= 0x80
 }
 
-/// The part of a quoted text that a message shows.
+/// The part of a quoted text that a message shows: nothing behind the end of its first line.
 fn short(text: &str) -> &str {
     const LONGEST: usize = 40;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => &text[..end],
-        None => text,
+    let line = text.split(['\n', '\r']).next().unwrap_or_default().trim_end();
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => &line[..end],
+        None => line,
     }
 }
 
@@ -113,6 +116,7 @@ impl<'s> Parser<'s> {
             forgiven: 0,
             guesses: text.len(),
             foresight: text.len().saturating_mul(FORESIGHT),
+            is_wrapped: false,
             hidden: usize::MAX,
             errors: Vec::new(),
             more_errors: 0,
@@ -553,7 +557,7 @@ impl<'s> Parser<'s> {
             // Names differ in length far more often than not, and that needs no look at the text.
             for &first in &names[..len] {
                 if self.same_name(first, at) {
-                    self.repeats.push(Repeat { first, later: at });
+                    self.repeats.push(Repeat { object, first, later: at });
                     // The first stays in its slot as what later ones are compared with.
                     self.shadow(first, at);
                     break;
@@ -584,7 +588,7 @@ impl<'s> Parser<'s> {
                 let key = (self.name_value(at), self.name_surrogates(at));
                 let (first, last) = *seen.entry(key).and_modify(|it| it.1 = at).or_insert((at, at));
                 if first != last {
-                    found.push(Repeat { first, later: at });
+                    found.push(Repeat { object, first, later: at });
                 }
                 at = self.nodes[at as usize + 1].next;
             }
@@ -780,6 +784,11 @@ impl<'s> Parser<'s> {
                 return expect;
             }
             let rest = &self.text[start..];
+            if self.is_wrapped
+                && (rest.starts_with("```") || matches!(rest.trim_end(), ";" | ")" | ");"))
+            {
+                return Expect::Done;
+            }
             let line = rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())].trim_end();
             let (span, message) = match byte {
                 b'{' | b'[' => {
@@ -846,6 +855,7 @@ impl<'s> Parser<'s> {
         }
         let end = self.last_end;
         let forgiven = self.forgiven >= self.stack.len();
+        let is_cut = self.nodes.last().is_some_and(|it| it.tag == Tag::Invalid);
         if let Some(open) = self.stack.last()
             && !self.truncated
             && !forgiven
@@ -864,7 +874,7 @@ impl<'s> Parser<'s> {
                 format!("the file ends before this {what} does: `{}` is missing", short(&closers));
             if let Some(error) = self.report(Span::empty(end), Kind::Unclosed, message) {
                 error.relate(opener, "opened here");
-                if matches!(expected, Expect::Rest) {
+                if matches!(expected, Expect::Rest) && !is_cut {
                     error.replace("close it", Span::empty(end), closers, one);
                 }
             }
@@ -953,6 +963,16 @@ impl<'s> Parser<'s> {
                 return self.colon_behind_value(is_object);
             }
             b':' => return self.colon_behind_value(is_object),
+            b'{' | b'[' if is_object && self.is_second_value() => return self.second_value(),
+            b'"' if is_object && self.is_stray_string() => {
+                let span = Span::new(self.at, self.string_end(self.at));
+                self.at = span.end as usize;
+                self.last_end = self.at;
+                let message = format!("`{}` behind a value", short(&self.text[span.range()]));
+                self.report(span, Kind::Unexpected, message)
+                    .map(|it| it.replace("delete it", span, "", false));
+                return Expect::Rest;
+            }
             b'{' if is_object && self.is_stray_opener() => return self.stray_opener(),
             b'{' if is_object && self.parent_is(false) => {
                 return self.missing_closer(before, "},", Expect::Element(None));
@@ -1019,6 +1039,45 @@ impl<'s> Parser<'s> {
             format_args!("`{}` does not belong behind a value", short(&self.text[span.range()]));
         self.report(span, Kind::Unexpected, message);
         self.behind_junk(is_object)
+    }
+
+    /// Whether the container that opens here, behind a member's value, is rather the value, and all that
+    /// follows it fits then.
+    fn is_second_value(&mut self) -> bool {
+        let is_leaf = self.nodes.last().is_some_and(|it| {
+            !matches!(it.tag, Tag::Array | Tag::Object) && it.span.end as usize == self.last_end
+        });
+        if !is_leaf || self.errors.len() >= MAX_ERRORS {
+            return false;
+        }
+        let kinds = self.kinds();
+        self.foresee(self.at, &kinds, b':') == usize::MAX
+    }
+
+    /// Drops the value before the container that opens here.
+    fn second_value(&mut self) -> Expect {
+        let Some(first) = self.nodes.pop() else { return Expect::Value };
+        let message =
+            format!("`{}` before a member's value", short(&self.text[first.span.range()]));
+        self.report(first.span, Kind::Unexpected, message)
+            .map(|it| it.replace("delete it", first.span, "", false));
+        Expect::Value
+    }
+
+    /// Whether the string that stands here, behind a value that is none, is neither a name nor half of one
+    /// that was split, and all that follows it fits without it.
+    fn is_stray_string(&mut self) -> bool {
+        let end = self.string_end(self.at);
+        if end < self.at + 2
+            || self.bytes.get(end - 1) != Some(&b'"')
+            || !matches!(self.byte_behind(end), Some(b',' | b'}'))
+            || self.nodes.last().is_none_or(|it| matches!(it.tag, Tag::String | Tag::Invalid))
+            || self.errors.len() >= MAX_ERRORS
+        {
+            return false;
+        }
+        let kinds = self.kinds();
+        self.foresee(end, &kinds, b'1') == usize::MAX
     }
 
     /// What may follow text that was astray: it may have stood for a comma.
@@ -1214,6 +1273,17 @@ impl<'s> Parser<'s> {
     /// A closing bracket too many, or one whose opening bracket is missing.
     fn stray_closer(&mut self, byte: u8, comma: Option<usize>) -> Expect {
         let is_object = self.stack.last().is_some_and(|open| open.is_object);
+        // `"hypotheses": {…}]`: a list of one.
+        if byte == b']'
+            && comma.is_none()
+            && self.stack.len() == 1
+            && self.errors.len() < MAX_ERRORS
+            && let Some(last) = self.last_value()
+            && self.nodes.get(last as usize).is_some_and(|it| it.tag == Tag::Object && !it.guessed)
+        {
+            self.open_before(last, false);
+            return Expect::Rest;
+        }
         let span = Span::new(self.at, self.at + 1);
         self.lose();
         self.guess_brackets();
@@ -1409,6 +1479,7 @@ impl<'s> Parser<'s> {
         for repeat in self.repeats.iter_mut().rev().take_while(|it| it.later >= node) {
             repeat.later += 1;
             repeat.first += u32::from(repeat.first >= node);
+            repeat.object += u32::from(repeat.object >= node);
         }
         self.nodes.insert(node as usize, container);
         self.stack.push(Open { node, is_object, count: 1, lost: true });
@@ -1798,6 +1869,7 @@ impl<'s> Parser<'s> {
                 self.report(Span::empty(before), Kind::MissingValue, message);
                 self.leaf(Tag::Invalid, Span::empty(before))
             }
+            Some(byte) if self.is_value_here(byte) && self.colon_is_quoted() => Expect::Value,
             Some(byte) if self.is_value_here(byte) => {
                 let span = Span::empty(before);
                 self.report(span, Kind::MissingColon, "no colon between a name and its value")
@@ -1819,6 +1891,27 @@ impl<'s> Parser<'s> {
                 self.end_of_text(Expect::Name(None))
             }
         }
+    }
+
+    /// Whether the name before this value, the last node, has the colon within its quotation marks. Reports
+    /// that, and takes it out of the name.
+    fn colon_is_quoted(&mut self) -> bool {
+        let Some(name) = self.nodes.last().copied() else { return false };
+        let inner = Span { start: name.span.start + 1, end: name.span.end.saturating_sub(1) };
+        let Some(text) = self.text.get(inner.range()) else { return false };
+        let bare = match text.trim_end().strip_suffix(':') {
+            Some(bare) if name.extra == PLAIN && !bare.ends_with(':') => bare.trim_end(),
+            _ => return false,
+        };
+        let content = Span::new(inner.start as usize, inner.start as usize + bare.len());
+        let (from, to) = (content.end, name.span.end);
+        let message = "the colon stands within the quotation marks of the name";
+        let at = Span { start: from, end: to };
+        self.report(Span { start: from, end: inner.end }, Kind::MissingColon, message)
+            .map(|it| it.replace("put it behind them", at, "\":", false));
+        self.nodes.pop();
+        self.push_respelled(name.span, content);
+        true
     }
 
     // Values.
@@ -1863,6 +1956,9 @@ impl<'s> Parser<'s> {
     fn bad_value(&mut self, byte: u8) -> Expect {
         if self.pass_conflict_marker() {
             return self.value_again();
+        }
+        if self.pass_wrapper() {
+            return Expect::Value;
         }
         let start = self.at;
         if !is_other_quote(self.char())
@@ -1958,6 +2054,9 @@ impl<'s> Parser<'s> {
     #[cold]
     fn word(&mut self) -> Expect {
         let start = self.at;
+        if self.pass_wrapper() {
+            return Expect::Value;
+        }
         if let Some(expect) = self.unopened_string() {
             return expect;
         }
@@ -1982,6 +2081,15 @@ impl<'s> Parser<'s> {
             self.not_finite(span);
             return self.leaf(Tag::Invalid, span);
         }
+        if self.is_cut_off(span.end as usize)
+            && ["true", "false", "null"].iter().any(|right| right.starts_with(word))
+        {
+            self.at = span.end as usize;
+            return self.leaf(Tag::Invalid, span);
+        }
+        if let Some(expect) = self.word_before_container(span) {
+            return expect;
+        }
         let span = self.junk();
         let text = &self.text[span.range()];
         let message = format_args!("`{}` is not quoted and no literal of JSON", short(text));
@@ -1993,6 +2101,63 @@ impl<'s> Parser<'s> {
             error.repair("quote it", vec![quote(span.start), quote(span.end)], false);
         }
         self.leaf(Tag::Invalid, span)
+    }
+
+    /// Passes over what stands before the document's value: the line of a Markdown code fence, or
+    /// `const register =`; false if there is none.
+    fn pass_wrapper(&mut self) -> bool {
+        const LONGEST: usize = 80;
+        if !self.nodes.is_empty() || !self.stack.is_empty() || self.is_wrapped {
+            return false;
+        }
+        let start = self.at;
+        let rest = &self.text[start..];
+        let (len, message) = if rest.starts_with("```") {
+            (rest.find(['\n', '\r']).unwrap_or(rest.len()), "a code fence around the JSON")
+        } else {
+            let opener =
+                self.bytes[start..].iter().take(LONGEST).position(|it| b"{[\"\n\r".contains(it));
+            let Some(len) = opener.filter(|len| b"{[".contains(&self.bytes[start + len])) else {
+                return false;
+            };
+            if !rest[..len].trim_end().ends_with(['=', '(']) {
+                return false;
+            }
+            (len, "the document is more than JSON: a statement of some language")
+        };
+        let len = rest[..len].trim_end().len();
+        let span = Span::new(start, start + len);
+        self.report(span, Kind::Unexpected, message);
+        self.is_wrapped = true;
+        self.at = start + len;
+        self.last_end = self.at;
+        true
+    }
+
+    /// Whether the text ends at `end`, within a container, so that what stands there may be half a token:
+    /// the end is the error.
+    fn is_cut_off(&self, end: usize) -> bool {
+        !self.stack.is_empty() && !self.truncated && self.text[end..].trim().is_empty()
+    }
+
+    /// Reads the container behind a word, where that is what was to be read.
+    fn word_before_container(&mut self, word: Span) -> Option<Expect> {
+        let behind = word.end as usize;
+        let next = self.byte_behind(behind).filter(|byte| b"{[".contains(byte))?;
+        let start = behind + self.bytes[behind..].iter().position(|&byte| byte == next)?;
+        let kinds = self.kinds();
+        let last = if kinds.last() == Some(&false) { b',' } else { b':' };
+        if kinds.is_empty()
+            || self.errors.len() >= MAX_ERRORS
+            || self.foresee(start, &kinds, last) != usize::MAX
+        {
+            return None;
+        }
+        let message = format!("`{}` stands where a value should", short(&self.text[word.range()]));
+        self.report(word, Kind::Unexpected, message)
+            .map(|it| it.replace("delete it", word, "", false));
+        self.at = behind;
+        Some(self.value_again())
     }
 
     fn not_finite(&mut self, span: Span) {
@@ -2016,6 +2181,10 @@ impl<'s> Parser<'s> {
             self.not_finite(span);
             return self.leaf(Tag::Invalid, span);
         }
+        if self.is_cut_off(span.end as usize) && respell(&format!("{text}0")).is_some() {
+            self.at = span.end as usize;
+            return self.leaf(Tag::Invalid, span);
+        }
         let right = respell(text);
         let span = if right.is_some() {
             self.at = span.end as usize;
@@ -2026,6 +2195,9 @@ impl<'s> Parser<'s> {
         let text = short(&self.text[span.range()]);
         let message = match &right {
             Some(right) => format!("`{text}` is spelled `{}` in JSON", short(right)),
+            None if text.bytes().all(|byte| byte == b'.') => {
+                format!("`{text}` stands for what was left out, and JSON has no such thing")
+            }
             None => format!("`{text}` is no number of JSON"),
         };
         // A leading zero means octal elsewhere.

@@ -55,6 +55,15 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
         if matches!(error.kind, Kind::Unexpected | Kind::MissingComma | Kind::Unclosed) {
             Near::find(text, error.span.start as usize).beside(error.kind, &mut mends);
         }
+        // The brackets that close what is around it may lie in it.
+        if error.kind == Kind::UnclosedString && text[error.span.range()].contains(['}', ']']) {
+            let near = Near::find(text, error.span.start as usize);
+            if let Some(token) = near.tokens.get(near.before)
+                && near.first(token) == b'"'
+            {
+                near.closings(token, &mut mends);
+            }
+        }
         mends.extend(elsewhere);
         mends.extend(nested_array(&document, error));
         let read = mends.into_iter().find_map(|mend| {
@@ -159,8 +168,7 @@ impl Mend {
         let span = Span::new(at.start, at.end);
         let (related, repair, facts) = (None, Some(repair), Vec::new());
         let error = SyntaxError { span, kind, message, related, repair, facts };
-        let brackets = [Kind::WrongOpener, Kind::WrongCloser, Kind::Unopened, Kind::Unclosed];
-        Self { edits, error, is_bracket: brackets.contains(&kind) }
+        Self { edits, error, is_bracket: kind.is_of_brackets() }
     }
 }
 

@@ -276,6 +276,7 @@ impl Parser<'_> {
         if matches!(bytes.get(close + 1), Some(b' ' | b'\t' | b'"' | b'/' | b'#' | b'=' | b';'))
             || looks_closed(bytes, close + 1)
             || self.stray_follows(start, close + 1, name)
+            || name && self.value_is_glued(start, close)
         {
             return closed;
         }
@@ -285,6 +286,28 @@ impl Parser<'_> {
             return End { next: close, fault: Some(Kind::Unexpected), ..closed };
         }
         self.glued(start, &closed, name)
+    }
+
+    /// Whether a value stands right behind the name at `start` that the `"` at `close` ends: only the colon
+    /// is missing.
+    fn value_is_glued(&self, start: usize, close: usize) -> bool {
+        let name = &self.text[start + 1..close];
+        // A colon at its end may be the one that is missing.
+        if name.strip_suffix(':').unwrap_or(name).contains(':') {
+            return false;
+        }
+        let rest = &self.bytes[close + 1..];
+        let len = match rest.first() {
+            Some(b'{' | b'[') => return true,
+            Some(b'-' | b'0'..=b'9') => {
+                rest.iter().take_while(|&&it| it.is_ascii_digit() || b"+-.eE".contains(&it)).count()
+            }
+            _ => ["true", "false", "null"]
+                .iter()
+                .find(|word| rest.starts_with(word.as_bytes()))
+                .map_or(0, |word| word.len()),
+        };
+        len > 0 && looks_closed(self.bytes, close + 1 + len)
     }
 
     /// A string whose `"` is followed by more text at once: either that quote was to stand in the
@@ -412,13 +435,17 @@ impl Parser<'_> {
         let line = bytes[..quote].iter().rposition(|&byte| byte == b'\n' || byte == b'\r')?;
         let lead = &bytes[line + 1..quote];
         let opens = lead.iter().all(|byte| b" \t{}[],:".contains(byte));
-        // An opening quote is followed by its text, a closing one by a separator.
+        // An opening quote is followed by its text, a closing one by a separator. The text of a frame
+        // or a pattern may end in a double colon, or in brackets that are nothing to JSON.
+        let end = lead.trim_ascii_end();
+        let is_structure = match end.last() {
+            Some(b':') => !end.ends_with(b"::"),
+            Some(b'{' | b'[') => opens,
+            _ => false,
+        };
         let closes = looks_closed(bytes, quote + 1)
             && !(opens && !name && bytes.get(quote + 1) == Some(&b':'))
-            && !matches!(
-                lead.iter().rev().find(|byte| !b" \t".contains(byte)),
-                Some(b':' | b'{' | b'[')
-            );
+            && !is_structure;
         closes.then_some(quote)
     }
 
@@ -477,6 +504,11 @@ impl Parser<'_> {
             self.guesses = self.guesses.saturating_sub(line_end - first);
         }
         let rest = &self.text[inner..line_end];
+        // A string of JavaScript that may have several lines.
+        let several_lines = open == '`' && close.is_none();
+        if several_lines && let Some(at) = self.backtick_below(line_end) {
+            close = Some((at, at + 1));
+        }
         // `'H1",`: of the right kind at its end.
         if close.is_none() {
             let mark = rest.match_indices('"').map(|(at, _)| inner + at);
@@ -526,15 +558,29 @@ impl Parser<'_> {
             escaped = c == '\\' && !escaped;
         }
         edits.push((Span::new(content_end, end), "\"".to_owned()));
-        let repaired = edits.len() <= MAX_REPAIRED_CONTROLS;
+        // Whether line ends were meant to be part of it is not known.
+        let repaired = edits.len() <= MAX_REPAIRED_CONTROLS && content_end <= line_end;
         if let Some(error) = self.report(span, kind, message)
             && repaired
         {
             error.repair("put it in double quotes", edits, true);
         }
         let extra = self.decode(content, open);
+        if content_end > line_end
+            && let Some(spelling) = self.spellings.last_mut()
+        {
+            spelling.fault = Fault::Guessed;
+        }
         self.at = end;
         self.push_string(span, extra);
+    }
+
+    /// The backtick on a later line that closes a string which runs over the line end at `at`.
+    fn backtick_below(&mut self, at: usize) -> Option<usize> {
+        let limit = at.saturating_add(self.guesses).min(self.bytes.len());
+        let found = memchr::memchr(b'`', &self.bytes[at..limit]);
+        self.guesses = self.guesses.saturating_sub(found.unwrap_or(limit - at));
+        found.map(|len| at + len).filter(|&mark| looks_closed(self.bytes, mark + 1))
     }
 
     /// A spelling whose value is its text.
@@ -562,6 +608,12 @@ impl Parser<'_> {
         if let Some(spelling) = self.spellings.last_mut() {
             spelling.fault = Fault::Guessed;
         }
+        self.push_string(span, extra);
+    }
+
+    /// A string at `span` of which `content` is what was meant.
+    pub(super) fn push_respelled(&mut self, span: Span, content: Span) {
+        let extra = self.spell_as_it_is(content, Fault::Guessed);
         self.push_string(span, extra);
     }
 

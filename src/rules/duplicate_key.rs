@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     let is_whole = |member: Member<'_>| !entry.source.is_damaged(member.name.span());
-    for (first, later) in entry.document.repeated_members() {
+    for (first, later) in entry.document.surely_repeated_members() {
         if !is_whole(first) || !is_whole(later) {
             continue;
         }

@@ -2,7 +2,8 @@
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label};
 use crate::fix::{Applicability, Fix};
-use crate::register::Register;
+use crate::json::{Object, Str, Value};
+use crate::register::{Register, is_comment};
 use crate::source::{EncodingFault, Wide};
 use crate::workspace::{Entry, Workspace};
 
@@ -70,7 +71,14 @@ fn lone_surrogates(entry: &Entry<'_>, findings: &mut Findings) {
         return;
     }
     // The register of the entry has forgotten these texts.
-    for text in Register::read(entry.document).texts() {
+    let register = Register::read(entry.document);
+    let mut texts: Vec<Str<'_>> = register.texts().collect();
+    let objects = entry.document.root().and_then(Value::as_object).into_iter();
+    let objects = objects.chain(register.hypotheses.iter().map(|it| it.object));
+    // Members that nobody knows.
+    let names = objects.flat_map(Object::members).map(|member| member.name);
+    texts.extend(names.filter(|name| !is_comment(name.value())));
+    for text in texts {
         let Some((at, unit)) = text.lone_surrogates().next() else { continue };
         let message = format!("`\\u{unit:04x}` is half of a surrogate pair, and no character");
         let span = text.source_span(at..at + char::REPLACEMENT_CHARACTER.len_utf8());

@@ -19,6 +19,10 @@ pub(super) const RULE: Rule = Rule {
 const MOST_NAMES: usize = 200;
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
+    // A register whose family is not known may be of the one that is missed.
+    if workspace.may_have_others(entry) {
+        return;
+    }
     for hypothesis in &entry.register.hypotheses {
         for link in &hypothesis.links {
             if entry.family == Some(link.family.value()) {

@@ -635,7 +635,9 @@ impl<'d> Writer<'d> {
         let (mut unknown, mut wanted) = (Vec::new(), HashMap::<String, usize>::new());
         for name in names {
             let Some(member) = self.member(object, name) else { continue };
-            if member.name.is_misspelled() || place.value.is_guessed() {
+            // `invalid-encoding` says it of a name that is no text.
+            let is_odd = member.name.is_misspelled() || member.name.has_lone_surrogate();
+            if is_odd || place.value.is_guessed() {
                 continue;
             }
             let missing =
