@@ -180,23 +180,36 @@ impl<'s> Document<'s> {
     /// [`repeated_members`](Self::repeated_members) of objects whose extent is sure: of others, what has
     /// fallen into one may be the members of its neighbour.
     pub fn surely_repeated_members(&self) -> impl Iterator<Item = (Member<'_>, Member<'_>)> {
-        let brackets: Vec<Span> =
-            self.errors.iter().filter(|it| it.kind.is_of_brackets()).map(|it| it.span).collect();
-        let is_sure = move |object: u32| {
-            let Node { span, guessed, .. } = self.node(object);
-            let is_near = |error: &Span| {
-                // A comma and white space may lie between.
-                let between = |from: u32, to: u32| {
-                    let gap = self.text.get(from as usize..to as usize).unwrap_or("x");
-                    gap.len() <= NEAR && gap.bytes().all(|byte| b" \t\r\n,".contains(&byte))
-                };
-                let within = span.start <= error.start && error.end <= span.end;
-                within || between(error.end, span.start) || between(span.end, error.start)
-            };
-            !guessed && !brackets.iter().any(is_near)
-        };
-        let sure = self.repeats.iter().filter(move |repeat| is_sure(repeat.object));
+        let sure = self.repeats.iter().filter(|repeat| {
+            let span = self.node(repeat.object).span;
+            self.has_sure_end(repeat.object)
+                && !self.bracket_errors().any(|at| {
+                    self.are_neighbours(at.end, span.start)
+                        || span.start <= at.start && at.end <= span.end
+                })
+        });
         sure.map(|repeat| (self.member(repeat.first), self.member(repeat.later)))
+    }
+
+    /// The errors that may move the ends of containers: those of brackets, and of a string that ends in
+    /// the wrong place, which may have brackets in it.
+    fn bracket_errors(&self) -> impl Iterator<Item = Span> {
+        let may_move = |kind: SyntaxErrorKind| {
+            kind.is_of_brackets() || matches!(kind, SyntaxErrorKind::UnescapedQuote)
+        };
+        self.errors.iter().filter(move |error| may_move(error.kind)).map(|error| error.span)
+    }
+
+    /// Whether nothing but a comma and white space lies between two places.
+    fn are_neighbours(&self, from: u32, to: u32) -> bool {
+        let gap = self.text.get(from as usize..to as usize).unwrap_or("x");
+        gap.len() <= NEAR && gap.bytes().all(|byte| b" \t\r\n,".contains(&byte))
+    }
+
+    /// Whether it is clear where the container of that number ends: no such error stands there.
+    fn has_sure_end(&self, container: u32) -> bool {
+        let Node { span, guessed, .. } = self.node(container);
+        !guessed && !self.bracket_errors().any(|at| self.are_neighbours(span.end, at.start))
     }
 
     fn member(&self, name: u32) -> Member<'_> {
@@ -284,6 +297,11 @@ impl<'d> Value<'d> {
             Tag::Object => Kind::Object(Object { doc, id }),
             Tag::Invalid => Kind::Invalid,
         }
+    }
+
+    /// Whether it is clear where this container ends: what stands in it may else belong to another one.
+    pub fn has_sure_end(self) -> bool {
+        self.doc.has_sure_end(self.id)
     }
 
     /// The string, if it is one.

@@ -7,7 +7,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::json;
 use crate::paths::{from_folder, normalize};
 use crate::report::baseline::{Baseline, Outcome, Use};
 use crate::source::{ColumnUnit, MAX_BYTES, Source, Sources};
@@ -134,9 +133,8 @@ fn count(number: usize, one: &str, many: &str) -> String {
 
 /// What to do about a file with `text`, which is no baseline.
 fn hint(text: &str) -> &'static str {
-    let document = json::parse(text);
-    let is_list = document.root().is_some_and(|whole| whole.as_array().is_some());
-    if is_list || text.trim().is_empty() {
+    // A baseline that was cut off or merged wrongly still begins as one.
+    if text.trim().is_empty() || text.trim_start().starts_with('[') {
         "delete the file and write it anew with `--write-baseline`"
     } else {
         // It may be a register, or whatever else somebody needs.

@@ -129,6 +129,7 @@ struct Mistake {
 }
 
 /// All mistakes of a text.
+#[expect(clippy::too_many_lines, reason = "one kind after the other")]
 fn mistakes(text: &str) -> Vec<Mistake> {
     let mut all = Vec::new();
     let mut add = |kind: &str, at: Range<usize>, new: &str| {
@@ -273,6 +274,8 @@ fn is_excused(kind: &str, found: &[String]) -> bool {
     let is_true = match kind {
         // A value too many in a list: a comma is missing, and the value is of another type.
         "insert 1" => all(&["is a number, not"]),
+        // A string of another kind that runs to the end of its line takes the brackets with it.
+        "insert '" => all(&["is an object, not"]),
         // A list around the register that does not end.
         "insert [" => all(&["the register is an array"]),
         // Two strings in a list: a comma is missing, and each is an example of its own.

@@ -933,6 +933,7 @@ impl<'s> Parser<'s> {
     // Something else than a separator behind a value.
 
     #[cold]
+    #[expect(clippy::too_many_lines, reason = "one case after the other, the surer ones first")]
     fn rest_slow(&mut self, byte: u8, is_object: bool) -> Expect {
         if self.pass_conflict_marker() {
             return Expect::Rest;

@@ -637,7 +637,7 @@ impl<'d> Writer<'d> {
             let Some(member) = self.member(object, name) else { continue };
             // `invalid-encoding` says it of a name that is no text.
             let is_odd = member.name.is_misspelled() || member.name.has_lone_surrogate();
-            if is_odd || place.value.is_guessed() {
+            if is_odd || !place.value.has_sure_end() {
                 continue;
             }
             let missing =
