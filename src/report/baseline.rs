@@ -17,7 +17,7 @@
 //! points at. Not by lines, so edits elsewhere in
 //! the file change nothing. `count` says how many findings are alike in all that, where it is not one.
 //! Which of two hypotheses stands first changes where their finding is, and what it calls them first; so
-//! of a finding about several the order and the text do not matter ([`Known::in_any_order`]).
+//! of a finding about several the order and the text do not matter.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -373,6 +373,15 @@ const DOUBTS: &[&str] = &[
     "theory",
     "paper",
     "spirit",
+    "name",
+    "planned",
+    "plan",
+    "proposed",
+    "first",
+    "then",
+    "soon",
+    "later",
+    "yet",
 ];
 
 /// Words that may stand before a statement in its clause: what it is then said of is the frame. Of anything else
@@ -427,8 +436,9 @@ fn read<'t>(text: &'t str, sentence: Range<usize>, next: Range<usize>) -> Vec<St
         {
             push(name(at + 3).map(Says::SameAs), 4);
         } else if is(at, "unlike") && joined(at, 2) {
-            // "Unlike qwen35's dense path" and "unlike qwen35 it is hot" say something else.
-            push(words.get(at + 1).filter(|it| it.closed).map(|it| Says::NotIn(it.text)), 2);
+            // "Unlike qwen35's dense path" and "unlike qwen35, it is hot" say something else.
+            let ends = words.get(at + 2).is_none();
+            push(words.get(at + 1).filter(|_| ends).map(|it| Says::NotIn(it.text)), 2);
         } else if is(at, "not") && is(at + 1, "on") && joined(at, 3) {
             push(words.get(at + 2).filter(|it| it.closed).map(|it| Says::NotIn(it.text)), 3);
         } else if let Some((family, "only")) = words[at].text.rsplit_once('-')
@@ -455,7 +465,10 @@ fn read<'t>(text: &'t str, sentence: Range<usize>, next: Range<usize>) -> Vec<St
         let goes_before = before.last().map_or(own.start, |word| word.range.end);
         let gap = before.last().map_or("", |_| &text[goes_before..statement.words.start]);
         let continues = words[own.start].text.eq_ignore_ascii_case("not") && gap.contains(',');
+        // "Planned: shared with qwen35", "Cost: gemma-only".
+        let is_headed = gap.contains(':');
         !continues
+            && !is_headed
             && clause.all(is_lead)
             && words.iter().enumerate().all(|(at, word)| own.contains(&at) || !is_doubt(word))
     });
@@ -551,6 +564,14 @@ mod tests {
             "it depends not on qwen35",
             "The trace is gemma-only.",
             "This estimate is gemma-only.",
+            "Planned: shared with qwen35.",
+            "Shared with qwen35 (planned).",
+            "Shared with qwen35, in name only",
+            "shared with qwen35 at first, then split",
+            "Cost: gemma-only",
+            "Fix: not on qwen35",
+            "Unlike qwen35, gemma calls it twice a layer.",
+            "Unlike qwen35: 40 us.",
             "shared with",
             "-only",
             "unlike",
