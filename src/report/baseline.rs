@@ -372,8 +372,12 @@ impl Use<'_> {
                 && rules::find(&known.rule)
                     .is_some_and(|rule| ran(rule) && rule.subject(&known.message).is_none_or(ran));
             if !is_judged {
-                let kept = outcome.renewed.entries.entry(known.clone()).or_insert(*mark);
-                kept.count = kept.count.max(mark.count);
+                // What was found in another order is kept as it was found.
+                let count = if found.contains_key(known) { mark.count } else { mark.count - now };
+                if count > 0 {
+                    let mark = Mark { count, ..*mark };
+                    outcome.renewed.entries.insert(known.clone(), mark);
+                }
             } else if now < mark.count {
                 let gone = mark.count - now;
                 outcome.stale.push(Stale { span: mark.span, known: known.clone(), gone });
@@ -402,7 +406,8 @@ impl Use<'_> {
             }));
         }
         let mut left: AHashMap<InAnyOrder<'_>, Vec<(&Known, usize)>> = AHashMap::new();
-        for (entry, mark) in &self.baseline.entries {
+        // The last is taken first, so the first comes last.
+        for (entry, mark) in self.baseline.entries.iter().rev() {
             let rest = mark.count - used.get(entry).copied().unwrap_or(0);
             if rest > 0
                 && let Some(key) = entry.in_any_order()
@@ -415,11 +420,15 @@ impl Use<'_> {
                 continue;
             }
             let entries = known.in_any_order().and_then(|key| left.get_mut(&key));
-            let entry = entries.and_then(|list| list.iter_mut().find(|(_, rest)| *rest > 0));
-            if let Some((entry, rest)) = entry {
-                *rest -= 1;
-                *used.entry(entry).or_default() += 1;
+            if let Some(list) = entries
+                && let Some((entry, rest)) = list.last_mut()
+            {
+                *used.entry(*entry).or_default() += 1;
                 *is_known = true;
+                *rest -= 1;
+                if *rest == 0 {
+                    list.pop();
+                }
             }
         }
         (is_known, used)
