@@ -147,8 +147,10 @@ fn is_near_miss(measured: &Measured<'_>, asked: &str, near: &NearFrame) -> bool 
 /// Whether a function of the name that was asked for stands under what the path asks for, one of its names perhaps in
 /// another form (`Context`, `context`) or with a slip. Another module or crate has another function.
 fn has_each_name(measured: &Measured<'_>, asked: &Function, near: &NearFrame) -> bool {
-    /// Names of so few characters are too alike.
-    const SHORT: usize = 3;
+    /// Names of fewer characters are too alike.
+    const SHORT: usize = 4;
+    /// Comparing names takes time quadratic in their length; nobody writes longer ones.
+    const LONG: usize = 100;
     let found = Function::of(measured.text(near.frame));
     let path = outer_names(&found);
     let lower = found.as_str().to_lowercase();
@@ -156,10 +158,10 @@ fn has_each_name(measured: &Measured<'_>, asked: &Function, near: &NearFrame) ->
     let is_there = |name: &str| {
         let (name, length) = (name.to_lowercase(), name.chars().count());
         lower.contains(&name)
-            || length > SHORT
-                && path.iter().any(|other| {
+            || (SHORT..LONG).contains(&length)
+                && path.iter().filter(|other| other.len() <= LONG).any(|other| {
                     let other = other.to_lowercase();
-                    other.chars().count() > SHORT && name.contains(&other)
+                    other.chars().count() >= SHORT && name.contains(&other)
                         || strsim::damerau_levenshtein(&name, &other) <= (length / 6).max(1)
                 })
     };
