@@ -49,7 +49,7 @@ use super::hash::{Map, Set};
 use super::landmark::Identifiers;
 use super::matcher::Match;
 use super::program::{MATCH, Program};
-use super::texts::Texts;
+use super::texts::{Texts, order_key};
 use super::{
     Bound, Budget, Compiled, Kind, LANDMARK, LEAST_SIZE, PIECE, Reason, Relation, Sample,
     inclusion_within, relate_within, witness,
@@ -619,7 +619,7 @@ impl<'a> Index<'a> {
                 }
             }
         }
-        runs.sort_by_key(|&(text, _)| text);
+        runs.sort_by_cached_key(|&(text, _)| (order_key(text), text));
         runs
     }
 
@@ -708,9 +708,7 @@ impl<'a> Index<'a> {
             for run in runs {
                 let text = texts.get(run);
                 found.push((run, 0));
-                let places = text.char_indices().skip(1).map(|(at, _)| at);
-                let places = places.filter(|&at| texts.may_meet(&text[at..]));
-                found.extend(places.map(|at| (run, at as u32)));
+                texts.meetings(text, |at| found.push((run, at as u32)));
             }
             found
         };

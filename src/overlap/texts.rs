@@ -18,6 +18,9 @@ pub(crate) const GRAM: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Texts<'t> {
     all: Vec<&'t str>,
+    /// For each [`order_key`] of its own, side by side: a search seldom looks at the texts themselves,
+    /// which lie all over a register.
+    keys: Vec<u64>,
     /// For each the longest other one that it begins with.
     parents: Vec<u32>,
     /// The first eight bytes of the texts; whole texts where they are shorter.
@@ -41,39 +44,58 @@ pub(crate) struct Grams {
 impl Grams {
     /// Room for so many.
     pub(crate) fn with_capacity(count: usize) -> Self {
-        // Of those that are not there one in thirty or less is taken for one that is.
+        // Of those that are not there one in a thousand or less is taken for one that is.
         let bits = (count.max(4).saturating_mul(32)).min(1 << 29).next_power_of_two();
         Self { bits: vec![0; bits / 64], shift: 64 - bits.trailing_zeros() }
     }
 
+    /// The word that a gram stands in, and its three bits there: a Bloom filter in blocks of a word
+    /// (Putze, Sanders and Singler, *Cache-, hash- and space-efficient Bloom filters*, 2007).
     fn place(&self, gram: Gram) -> (usize, u64) {
         // Multiplication leaves the good bits at the top.
-        let bit = (gram.0 ^ u64::from(gram.1)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift;
-        ((bit >> 6) as usize, 1 << (bit & 63))
+        let hash = (gram.0 ^ u64::from(gram.1)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let bit = hash >> self.shift;
+        let bits = (1 << (bit & 63)) | (1 << ((hash >> 23) & 63)) | (1 << ((hash >> 29) & 63));
+        ((bit >> 6) as usize, bits)
     }
 
     pub(crate) fn add(&mut self, gram: Gram) {
-        let (word, bit) = self.place(gram);
+        let (word, bits) = self.place(gram);
         if let Some(word) = self.bits.get_mut(word) {
-            *word |= bit;
+            *word |= bits;
         }
     }
 
     /// Whether it is there; never wrong where it says no.
     pub(crate) fn may_have(&self, gram: Gram) -> bool {
-        let (word, bit) = self.place(gram);
-        self.bits.get(word).is_some_and(|word| word & bit != 0)
+        let (word, bits) = self.place(gram);
+        self.bits.get(word).is_some_and(|word| word & bits == bits)
     }
 }
 
 /// The first `size` bytes as a number, of at most eight.
 pub(crate) fn gram(text: &[u8], size: usize) -> Gram {
-    let whole = text.first_chunk::<GRAM>().map(|bytes| u64::from_le_bytes(*bytes));
-    let bytes = whole.unwrap_or_else(|| {
-        text.iter().take(GRAM).rev().fold(0, |sum, &byte| (sum << 8) | u64::from(byte))
-    });
-    let kept = if size >= GRAM { bytes } else { bytes & ((1 << (8 * size)) - 1) };
+    cut(word(text), size)
+}
+
+/// The first eight bytes as a number, the first one lowest; zeros behind the end.
+fn word(text: &[u8]) -> u64 {
+    match text.first_chunk::<GRAM>() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => text.iter().rev().fold(0, |sum, &byte| (sum << 8) | u64::from(byte)),
+    }
+}
+
+/// The first `size` of eight bytes.
+fn cut(word: u64, size: usize) -> Gram {
+    let kept = if size >= GRAM { word } else { word & ((1 << (8 * size)) - 1) };
     (kept, size as u8)
+}
+
+/// A number in whose order texts are that do not begin with the same eight bytes; equal for those
+/// that do, and maybe for some that end before.
+pub(crate) fn order_key(text: &str) -> u64 {
+    word(text.as_bytes()).swap_bytes()
 }
 
 impl<'t> Texts<'t> {
@@ -104,7 +126,8 @@ impl<'t> Texts<'t> {
             }
             before = text;
         }
-        Self { all: texts, parents, beginnings, lengths, stubs }
+        let keys = texts.iter().map(|text| order_key(text)).collect();
+        Self { all: texts, keys, parents, beginnings, lengths, stubs }
     }
 
     /// How many there are.
@@ -119,14 +142,25 @@ impl<'t> Texts<'t> {
 
     /// The number of a text.
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
-        self.all.binary_search_by(|other| (*other).cmp(text)).ok().map(|at| at as u32)
+        let at = self.partition(text, |other| other < text);
+        (self.all.get(at) == Some(&text)).then_some(at as u32)
     }
 
-    /// Whether some text may begin `text`; never wrong where it says no.
-    fn may_begin(&self, text: &[u8]) -> bool {
-        let mut sizes = self.lengths & ((2 << text.len().min(GRAM)) - 1);
+    /// How many texts are before `text` and, of those that begin with the same eight bytes, fulfil
+    /// `is_before`, which holds for those in front and not for those behind.
+    fn partition(&self, text: &str, is_before: impl Fn(&str) -> bool) -> usize {
+        let key = order_key(text);
+        let start = self.keys.partition_point(|other| *other < key);
+        let rest = self.keys.get(start..).unwrap_or_default();
+        let length = rest.partition_point(|other| *other == key);
+        let alike = self.all.get(start..start + length).unwrap_or_default();
+        start + alike.partition_point(|other| is_before(other))
+    }
+
+    /// Whether some text may have the first bytes of this, of one of the sizes: bit n for n bytes.
+    fn may_have_one_of(&self, word: u64, mut sizes: u16) -> bool {
         while sizes != 0 {
-            if self.beginnings.may_have(gram(text, sizes.trailing_zeros() as usize)) {
+            if self.beginnings.may_have(cut(word, sizes.trailing_zeros() as usize)) {
                 return true;
             }
             sizes &= sizes - 1;
@@ -134,20 +168,42 @@ impl<'t> Texts<'t> {
         false
     }
 
-    /// Whether some text may begin with `text`; never wrong where it says no.
-    fn may_go_on(&self, text: &[u8]) -> bool {
-        match text.len() {
+    /// Whether some text may begin the text that has these first bytes, and `size` bytes in all or
+    /// more than eight; never wrong where it says no.
+    fn may_begin(&self, word: u64, size: usize) -> bool {
+        self.may_have_one_of(word, self.lengths & ((2 << size.min(GRAM)) - 1))
+    }
+
+    /// The same, of beginning with that text.
+    fn may_go_on(&self, word: u64, size: usize) -> bool {
+        match size {
             0 => true,
-            size if size < GRAM => self.stubs.may_have(gram(text, size)),
-            _ => self.beginnings.may_have(gram(text, GRAM)),
+            _ if size < GRAM => self.stubs.may_have(cut(word, size)),
+            _ => self.beginnings.may_have(cut(word, GRAM)),
         }
     }
 
-    /// Whether there may be something in [`Texts::prefixes`] or in [`Texts::extensions`]; never wrong
-    /// where it says no.
-    pub(crate) fn may_meet(&self, text: &str) -> bool {
-        let text = text.as_bytes();
-        self.may_begin(text) || self.may_go_on(text)
+    /// Tells `found` the places behind the first character, in bytes, from which on there may be
+    /// something in [`Texts::prefixes`] or in [`Texts::extensions`]; never one too few.
+    pub(crate) fn meetings(&self, text: &str, mut found: impl FnMut(usize)) {
+        let bytes = text.as_bytes();
+        // What is as long as a gram or longer begins with the same gram.
+        let sizes = self.lengths | (1 << GRAM);
+        for (at, window) in bytes.windows(GRAM).enumerate().skip(1) {
+            if self.may_have_one_of(word(window), sizes) && text.is_char_boundary(at) {
+                found(at);
+            }
+        }
+        let rest = bytes.len().saturating_sub(GRAM);
+        let mut last = word(bytes.get(rest..).unwrap_or_default());
+        for at in rest + 1..bytes.len() {
+            last >>= 8;
+            let size = bytes.len() - at;
+            let meets = self.may_begin(last, size) || self.may_go_on(last, size);
+            if meets && text.is_char_boundary(at) {
+                found(at);
+            }
+        }
     }
 
     /// The texts that one of them begins with, itself included, the longest first.
@@ -158,8 +214,8 @@ impl<'t> Texts<'t> {
 
     /// The texts that `text` begins with, itself included, the longest first.
     pub(crate) fn prefixes<'a>(&'a self, text: &'a str) -> impl Iterator<Item = u32> + 'a {
-        let mut at = if self.may_begin(text.as_bytes()) {
-            let after = self.all.partition_point(|other| *other <= text);
+        let mut at = if self.may_begin(word(text.as_bytes()), text.len()) {
+            let after = self.partition(text, |other| other <= text);
             after.checked_sub(1).map_or(NONE, |at| at as u32)
         } else {
             NONE
@@ -181,11 +237,14 @@ impl<'t> Texts<'t> {
 
     /// The texts that begin with `text`, itself included.
     pub(crate) fn extensions(&self, text: &str) -> Range<u32> {
-        if !self.may_go_on(text.as_bytes()) {
+        if !self.may_go_on(word(text.as_bytes()), text.len()) {
             return 0..0;
         }
-        let start = self.all.partition_point(|other| *other < text);
+        let start = self.partition(text, |other| other < text);
         let rest = self.all.get(start..).unwrap_or_default();
+        if rest.first().is_none_or(|first| !first.starts_with(text)) {
+            return 0..0;
+        }
         let length = rest.partition_point(|other| other.starts_with(text));
         start as u32..(start + length) as u32
     }
@@ -241,6 +300,17 @@ mod tests {
                 words.iter().copied().filter(|word| text.starts_with(word)).collect();
             scan.sort_unstable_by_key(|word| std::cmp::Reverse(word.len()));
             assert_eq!(found, scan, "{text}");
+            assert_eq!(texts.find(text).is_some(), words.contains(&text), "{text}");
+            let mut meetings = Vec::new();
+            texts.meetings(text, |at| meetings.push(at));
+            for (at, _) in text.char_indices().skip(1) {
+                let rest = &text[at..];
+                let meets = |word: &&str| rest.starts_with(word) || word.starts_with(rest);
+                assert!(
+                    meetings.contains(&at) || !words.iter().any(|word| meets(&word)),
+                    "{text} {at}"
+                );
+            }
             found = texts.extensions(text).map(|at| texts.get(at)).collect();
             scan = words.iter().copied().filter(|word| word.starts_with(text)).collect();
             scan.sort_unstable();
