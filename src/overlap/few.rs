@@ -6,12 +6,13 @@
 //!
 //! Uses `features`, `index`, `pattern`, and what the relation is made of.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use super::features::{self, Branch, Piece};
 use super::fuel::Fuel;
 use super::index::{borders, of_texts, room};
 use super::matcher::{Lead, Outcome};
+use super::texts::word;
 use super::{Compiled, Finding, Kind, Relation, Wanted};
 use crate::pattern::ast::Ast;
 use crate::pattern::required::member;
@@ -69,7 +70,8 @@ pub struct Few {
 /// What makes a pattern ready for questions, by its index; `None` if that cannot be done. Not cheap.
 type Compile<'w, 'a> = &'w dyn Fn(usize) -> Option<&'w Compiled<'a>>;
 
-/// Looks at all pairs in which something is `wanted`, which is asked with the lower index first. Quadratic.
+/// Looks at all pairs in which something is `wanted`, which is asked with the lower index first. Quadratic in
+/// the members that are not text.
 /// `compile` is asked only where it is not plain to see that a pair has nothing in common.
 pub fn few(
     members: &[Member<'_>],
@@ -78,48 +80,148 @@ pub fn few(
 ) -> Few {
     let work = Work { compile, steps: Cell::new(STEPS), fuel: Fuel::new(UNITS) };
     let shaped: Vec<Shaped<'_>> = members.iter().map(|&member| Shaped::new(member)).collect();
-    let glances: Vec<Glance> = shaped.iter().map(Shaped::glance).collect();
     let mut found = Few::default();
-    for (b, (second, glance)) in shaped.iter().zip(&glances).enumerate() {
-        for (a, (first, other)) in shaped.iter().zip(&glances).enumerate().take(b) {
-            // Of most pairs this is all that is looked at.
-            if !glance.may_meet(other) {
-                continue;
-            }
-            if let (Shaped::Text(x), Shaped::Text(y)) = (first, second) {
-                let wanted = wanted(a, b);
-                if wanted == Wanted::Nothing {
-                    continue;
-                }
-                let (x, y) = (x.text, y.text);
-                let may_contain = glance.may_contain(other) || other.may_contain(glance);
-                let inside = may_contain && (x.contains(y) || y.contains(x));
-                if inside || (wanted == Wanted::Relation && (work.laid(x, y) || work.laid(y, x))) {
-                    let relation = if x == y {
-                        Relation { kind: Kind::Equal, witness: None }
-                    } else {
-                        of_texts(x, y, &work.fuel)
-                    };
-                    let is_wanted = relation.kind != Kind::Partial || wanted == Wanted::Relation;
-                    if relation.kind != Kind::None && is_wanted {
-                        found.findings.push(Finding { a, b, relation });
-                    }
-                }
-                continue;
-            }
+    for (a, b) in meetings(&shaped) {
+        let (Some(first), Some(second)) = (shaped.get(a), shaped.get(b)) else { continue };
+        if let (Shaped::Text(x), Shaped::Text(y)) = (first, second) {
             let wanted = wanted(a, b);
-            if wanted != Wanted::Nothing
-                && (work.may_include((a, first), (b, second))
-                    || work.may_include((b, second), (a, first))
-                    || (wanted == Wanted::Relation && work.may_share(first, second)))
-            {
-                found.open.push((a, b));
+            if wanted == Wanted::Nothing {
+                continue;
             }
+            let (x, y) = (x.text, y.text);
+            let inside = x.contains(y) || y.contains(x);
+            if inside || (wanted == Wanted::Relation && (work.laid(x, y) || work.laid(y, x))) {
+                let relation = if x == y {
+                    Relation { kind: Kind::Equal, witness: None }
+                } else {
+                    of_texts(x, y, &work.fuel)
+                };
+                let is_wanted = relation.kind != Kind::Partial || wanted == Wanted::Relation;
+                if relation.kind != Kind::None && is_wanted {
+                    found.findings.push(Finding { a, b, relation });
+                }
+            }
+            continue;
+        }
+        let wanted = wanted(a, b);
+        if wanted != Wanted::Nothing
+            && (work.may_include((a, first), (b, second))
+                || work.may_include((b, second), (a, first))
+                || (wanted == Wanted::Relation && work.may_share(first, second)))
+        {
+            found.open.push((a, b));
         }
     }
     found.findings.sort_by_key(|finding| (finding.a, finding.b));
     found.open.sort_unstable();
     found
+}
+
+/// The pairs that may be at odds, the lower index first, by the higher and then the lower; those of
+/// which the texts have nothing to do with each other are not among them.
+///
+/// Of two texts of which one stands in the other or goes on behind it, one begins in the other. So they
+/// are filed by their first two bytes, and each is asked at each of its places for those that begin
+/// there: linear but for what is found.
+fn meetings(shaped: &[Shaped<'_>]) -> impl Iterator<Item = (usize, usize)> {
+    let words = shaped.len().div_ceil(64);
+    // By the higher index: a bit for each lower one.
+    let mut rows = vec![0u64; shaped.len() * words];
+    let mut pair = |one: usize, other: usize| {
+        let (a, b) = (one.min(other), one.max(other));
+        if a != b {
+            rows[b * words + a / 64] |= 1 << (a % 64);
+        }
+    };
+    let mut texts: Vec<(&str, usize)> = Vec::with_capacity(shaped.len());
+    for (at, member) in shaped.iter().enumerate() {
+        texts.extend(member.texts().map(|text| (text, at)));
+        if member.is_open() {
+            for other in 0..shaped.len() {
+                pair(at, other);
+            }
+        }
+    }
+    for openers in texts.chunks(64) {
+        let openings = Openings::new(openers);
+        for &(text, at) in &texts {
+            let mut those = openings.those_in(text);
+            while those != 0 {
+                pair(at, openers[those.trailing_zeros() as usize].1);
+                those &= those - 1;
+            }
+        }
+    }
+    rows.into_iter().enumerate().flat_map(move |(at, row)| {
+        let (block, b) = (at % words, at / words);
+        let next = |row: &u64| Some(row & (row - 1)).filter(|rest| *rest != 0);
+        let rows = std::iter::successors(Some(row).filter(|row| *row != 0), next);
+        rows.map(move |row| (64 * block + row.trailing_zeros() as usize, b))
+    })
+}
+
+/// Up to 64 texts by how they begin; each is a bit.
+struct Openings<'s> {
+    texts: &'s [(&'s str, usize)],
+    /// The first eight bytes of each, see [`word`].
+    words: [u64; 64],
+    /// By the hash of the first two bytes.
+    by_pair: [u64; Glance::PAIRS],
+    /// By the first byte.
+    by_first: [u64; 256],
+    /// Those of fewer bytes.
+    short: u64,
+}
+
+impl<'s> Openings<'s> {
+    fn new(texts: &'s [(&'s str, usize)]) -> Self {
+        let (by_pair, by_first) = ([0; Glance::PAIRS], [0; 256]);
+        let mut all = Self { texts, words: [0; 64], by_pair, by_first, short: 0 };
+        for (bit, (text, _)) in texts.iter().enumerate() {
+            let bytes = text.as_bytes();
+            all.words[bit] = word(bytes);
+            match bytes {
+                &[first, second, ..] => {
+                    all.by_pair[Glance::hash(first, second)] |= 1 << bit;
+                    all.by_first[usize::from(first)] |= 1 << bit;
+                }
+                _ => all.short |= 1 << bit,
+            }
+        }
+        all
+    }
+
+    /// Those that stand in a text, go on behind it or begin with it, and all that are short.
+    fn those_in(&self, text: &str) -> u64 {
+        let mut those = self.short;
+        let [first, rest @ ..] = text.as_bytes() else {
+            return u64::MAX >> (64 - self.texts.len());
+        };
+        let mut before = *first;
+        for (at, &byte) in rest.iter().enumerate() {
+            let mut hits = self.by_pair[Glance::hash(before, byte)] & !those;
+            before = byte;
+            if hits == 0 {
+                continue;
+            }
+            let rest = &text.as_bytes()[at..];
+            let start = word(rest);
+            while hits != 0 {
+                let bit = hits.trailing_zeros() as usize;
+                hits &= hits - 1;
+                let other = self.texts[bit].0.as_bytes();
+                let size = rest.len().min(other.len());
+                let differ = (start ^ self.words[bit]) << (64 - 8 * size.min(8));
+                if differ == 0 && rest[..size] == other[..size] {
+                    those |= 1 << bit;
+                }
+            }
+        }
+        if rest.is_empty() {
+            return u64::MAX >> (64 - self.texts.len());
+        }
+        those | self.by_first[usize::from(before)]
+    }
 }
 
 /// What tells at a glance that two texts have nothing to do with each other.
@@ -131,30 +233,30 @@ struct Glance {
     ends: (u16, u16),
     /// The hash of the first pair; [`Glance::NO_PAIR`] where there is none.
     opening: u16,
-    /// The pairs behind the first byte, hashed to more places; the fifth word is for what is not there.
-    inner: [u64; 5],
+    /// The pairs behind the first byte, hashed to more places; the last word is for what is not there.
+    inner: [u64; Self::PAIRS / 64 + 1],
 }
 
 impl Glance {
-    const NO_PAIR: u16 = 256;
+    /// To how many places a pair of bytes is hashed.
+    const PAIRS: usize = 512;
 
-    /// Of something that is more than text: it may have to do with everything.
-    const OTHER: Self =
-        Self { pairs: u64::MAX, ends: (512, 513), opening: Self::NO_PAIR, inner: [0; 5] };
+    const NO_PAIR: u16 = Self::PAIRS as u16;
+
+    fn hash(first: u8, second: u8) -> usize {
+        usize::from(u16::from_le_bytes([first, second]).wrapping_mul(0x9E37) >> 7)
+    }
 
     fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let hash = |pair: &[u8]| {
-            let pair = u16::from_le_bytes([pair[0], pair[1]]);
-            pair.wrapping_mul(0x9E37) >> 8
-        };
-        let opening = bytes.get(..2).map_or(Self::NO_PAIR, hash);
-        let mut inner = [0; 5];
+        let hash = |pair: &[u8]| Self::hash(pair[0], pair[1]);
+        let opening = bytes.get(..2).map_or(Self::NO_PAIR, |pair| hash(pair) as u16);
+        let mut inner = [0; Self::PAIRS / 64 + 1];
         for pair in bytes.get(1..).unwrap_or_default().windows(2) {
             let bit = hash(pair);
-            inner[usize::from(bit >> 6)] |= 1u64 << (bit & 63);
+            inner[bit >> 6] |= 1u64 << (bit & 63);
         }
-        let mut pairs = inner[0] | inner[1] | inner[2] | inner[3];
+        let mut pairs = inner.iter().fold(0, |all, word| all | word);
         if opening != Self::NO_PAIR {
             pairs |= 1 << (opening & 63);
         }
@@ -173,26 +275,22 @@ impl Glance {
         let word = self.inner[usize::from(other.opening >> 6)];
         self.ends.1 == other.ends.0 || word >> (other.opening & 63) & 1 == 1
     }
-
-    /// Whether two texts may have to do with each other.
-    fn may_meet(&self, other: &Self) -> bool {
-        self.may_contain(other)
-            | other.may_contain(self)
-            | self.may_end_in(other)
-            | other.may_end_in(self)
-    }
 }
 
 /// A text with what tells at a glance that it has nothing to do with most others.
 #[derive(Debug)]
 struct Shape<'a> {
     text: &'a str,
-    glance: Glance,
+    glance: OnceCell<Glance>,
 }
 
 impl<'a> Shape<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text, glance: Glance::new(text) }
+        Self { text, glance: OnceCell::new() }
+    }
+
+    fn glance(&self) -> &Glance {
+        self.glance.get_or_init(|| Glance::new(self.text))
     }
 }
 
@@ -219,10 +317,23 @@ impl<'a> Shaped<'a> {
         }
     }
 
-    fn glance(&self) -> Glance {
+    /// All texts that tell what it may claim: none empty, but for what is nothing.
+    fn texts(&self) -> impl Iterator<Item = &'a str> {
+        let (shape, branches) = match self {
+            Self::Text(shape) => (Some(shape), None),
+            Self::Other(frame, branches) => (frame.as_ref().map(|(it, _)| it), branches.as_ref()),
+        };
+        let runs = branches.into_iter().flatten().flatten();
+        shape.into_iter().chain(runs).map(|shape| shape.text)
+    }
+
+    /// Whether they do not tell all: no frame of it is certain, or it has ways to match that spell out
+    /// nothing, or too many.
+    fn is_open(&self) -> bool {
         match self {
-            Self::Text(shape) => shape.glance,
-            Self::Other(..) => Glance::OTHER,
+            Self::Text(_) => false,
+            Self::Other(Some((_, true)), Some(branches)) => branches.iter().any(Vec::is_empty),
+            Self::Other(..) => true,
         }
     }
 
@@ -237,7 +348,7 @@ impl<'a> Shaped<'a> {
     /// Whether it may claim a frame: whether what it spells out is there.
     fn may_claim(&self, frame: &Shape<'_>) -> bool {
         let is_there = |run: &Shape<'_>| {
-            frame.glance.may_contain(&run.glance) && frame.text.contains(run.text)
+            frame.glance().may_contain(run.glance()) && frame.text.contains(run.text)
         };
         match self {
             Self::Text(text) => is_there(text),
@@ -363,7 +474,7 @@ impl Work<'_, '_> {
         // From the start on, one begins with the other; from another place on, the second begins there.
         if !first.text.starts_with(second.text)
             && !second.text.starts_with(first.text)
-            && !first.glance.may_end_in(&second.glance)
+            && !first.glance().may_end_in(second.glance())
             && second.text.len() > 1
         {
             return false;

@@ -79,7 +79,7 @@ pub(crate) fn gram(text: &[u8], size: usize) -> Gram {
 }
 
 /// The first eight bytes as a number, the first one lowest; zeros behind the end.
-fn word(text: &[u8]) -> u64 {
+pub(crate) fn word(text: &[u8]) -> u64 {
     match text.first_chunk::<GRAM>() {
         Some(bytes) => u64::from_le_bytes(*bytes),
         None => text.iter().rev().fold(0, |sum, &byte| (sum << 8) | u64::from(byte)),
@@ -307,7 +307,7 @@ mod tests {
                 let rest = &text[at..];
                 let meets = |word: &&str| rest.starts_with(word) || word.starts_with(rest);
                 assert!(
-                    meetings.contains(&at) || !words.iter().any(|word| meets(&word)),
+                    meetings.contains(&at) || !words.iter().any(meets),
                     "{text} {at}"
                 );
             }

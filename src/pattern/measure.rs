@@ -100,7 +100,11 @@ fn is_plain(node: &Node, gone: &[Span]) -> bool {
     match &node.kind {
         NodeKind::Empty => true,
         NodeKind::Group(body) => is_plain(body, gone),
-        NodeKind::Concat(parts) => parts.iter().all(|part| is_plain(part, gone)),
+        NodeKind::Concat(parts) => parts.iter().all(|part| match &part.kind {
+            // Most parts are this.
+            NodeKind::Literal(_, flags) => !flags.has(Flags::IGNORE_CASE),
+            _ => is_plain(part, gone),
+        }),
         NodeKind::Alternation(branches) => {
             only_branch(branches, gone).is_some_and(|branch| is_plain(branch, gone))
         }

@@ -19,15 +19,9 @@ pub struct Way(String);
 pub const GAP: char = '\0';
 
 impl Way {
-    fn push(&mut self, c: char) {
+    fn append(&mut self, tail: &str) {
         if self.0.len() < LONGEST {
-            self.0.push(c);
-        }
-    }
-
-    fn append(&mut self, tail: &Self) {
-        if self.0.len() < LONGEST {
-            self.0.push_str(&tail.0);
+            self.0.push_str(tail);
         }
     }
 
@@ -83,21 +77,25 @@ fn follow(node: &Node, depth: usize) -> Option<Vec<Way>> {
         },
         NodeKind::Concat(parts) => {
             let mut all = vec![Way(String::with_capacity(parts.len()))];
+            let to_each = |all: &mut [Way], tail: &str| {
+                all.iter_mut().for_each(|way| way.append(tail));
+            };
+            // Most parts are characters: those in a row are added as one.
+            let mut row = String::new();
             for part in parts {
-                // Most parts are this, and nothing is to be made for them.
                 if let NodeKind::Literal(c, _) = &part.kind
                     && depth < DEEPEST
                 {
-                    for way in &mut all {
-                        way.push(*c);
+                    if row.len() < LONGEST {
+                        row.push(*c);
                     }
                     continue;
                 }
+                to_each(&mut all, &row);
+                row.clear();
                 let tails = follow(part, depth + 1)?;
                 if let [tail] = tails.as_slice() {
-                    for way in &mut all {
-                        way.append(tail);
-                    }
+                    to_each(&mut all, &tail.0);
                     continue;
                 }
                 if all.len() * tails.len() > MOST_WAYS {
@@ -105,7 +103,7 @@ fn follow(node: &Node, depth: usize) -> Option<Vec<Way>> {
                 }
                 let with = |way: &Way, tail: &Way| {
                     let mut way = way.clone();
-                    way.append(tail);
+                    way.append(&tail.0);
                     way
                 };
                 all = all
@@ -113,6 +111,7 @@ fn follow(node: &Node, depth: usize) -> Option<Vec<Way>> {
                     .flat_map(|way| tails.iter().map(move |tail| with(way, tail)))
                     .collect();
             }
+            to_each(&mut all, &row);
             Some(all)
         }
         NodeKind::Alternation(parts) => {
