@@ -306,10 +306,7 @@ mod tests {
             for (at, _) in text.char_indices().skip(1) {
                 let rest = &text[at..];
                 let meets = |word: &&str| rest.starts_with(word) || word.starts_with(rest);
-                assert!(
-                    meetings.contains(&at) || !words.iter().any(meets),
-                    "{text} {at}"
-                );
+                assert!(meetings.contains(&at) || !words.iter().any(meets), "{text} {at}");
             }
             found = texts.extensions(text).map(|at| texts.get(at)).collect();
             scan = words.iter().copied().filter(|word| word.starts_with(text)).collect();

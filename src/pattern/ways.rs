@@ -78,7 +78,9 @@ fn follow(node: &Node, depth: usize) -> Option<Vec<Way>> {
         NodeKind::Concat(parts) => {
             let mut all = vec![Way(String::with_capacity(parts.len()))];
             let to_each = |all: &mut [Way], tail: &str| {
-                all.iter_mut().for_each(|way| way.append(tail));
+                for way in all {
+                    way.append(tail);
+                }
             };
             // Most parts are characters: those in a row are added as one.
             let mut row = String::new();
