@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use super::error::SyntaxErrorKind as Kind;
-use super::string::is_other_quote;
+use super::string::{is_other_quote, odd_space};
 use super::{
     Document, Escape, MAX_DEPTH, MAX_ERRORS, MAX_INT_DIGITS, Node, PLAIN, Repeat, Spelling,
     SyntaxError, Tag,
@@ -85,6 +85,47 @@ pub(super) struct Parser<'s> {
 /// A character that can stand in a name or word without quotes.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-' | b'.' | b'+') || byte >= 0x80
+}
+
+/// How many bytes the word at the start of `bytes` has.
+fn word_len(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at)
+        && is_word(byte)
+        && (byte < 0x80 || odd_space(bytes, at) == 0)
+    {
+        at += 1;
+    }
+    at
+}
+
+/// What Unicode calls the white space that JSON does not have.
+fn space_name(code: u32) -> &'static str {
+    match code {
+        0x0b => "LINE TABULATION",
+        0x0c => "FORM FEED",
+        0x85 => "NEXT LINE",
+        0xa0 => "NO-BREAK SPACE",
+        0x1680 => "OGHAM SPACE MARK",
+        0x2000 => "EN QUAD",
+        0x2001 => "EM QUAD",
+        0x2002 => "EN SPACE",
+        0x2003 => "EM SPACE",
+        0x2004 => "THREE-PER-EM SPACE",
+        0x2005 => "FOUR-PER-EM SPACE",
+        0x2006 => "SIX-PER-EM SPACE",
+        0x2007 => "FIGURE SPACE",
+        0x2008 => "PUNCTUATION SPACE",
+        0x2009 => "THIN SPACE",
+        0x200a => "HAIR SPACE",
+        0x200b => "ZERO WIDTH SPACE",
+        0x2028 => "LINE SEPARATOR",
+        0x2029 => "PARAGRAPH SEPARATOR",
+        0x202f => "NARROW NO-BREAK SPACE",
+        0x205f => "MEDIUM MATHEMATICAL SPACE",
+        0x3000 => "IDEOGRAPHIC SPACE",
+        _ => "ZERO WIDTH NO-BREAK SPACE",
+    }
 }
 
 /// The part of a quoted text that a message shows: nothing behind the end of its first line.
@@ -262,17 +303,21 @@ impl<'s> Parser<'s> {
         if self.name_behind(start).is_some() {
             return false;
         }
-        let is_space = |c: char| {
-            (c.is_whitespace() || c == '\u{feff}' || c == '\u{200b}') && !" \n\r\t".contains(c)
-        };
-        let len = rest.find(|c| !is_space(c)).unwrap_or(rest.len());
-        if len == 0 {
+        let mut end = start;
+        loop {
+            match odd_space(self.bytes, end) {
+                0 => break,
+                len => end += len,
+            }
+        }
+        if end == start {
             return false;
         }
-        self.at = start + len;
+        self.at = end;
         let code = rest.chars().next().map_or(0, u32::from);
         let span = Span::new(start, self.at);
-        let message = format_args!("U+{code:04X} is not white space in JSON");
+        let name = space_name(code);
+        let message = format_args!("U+{code:04X} {name} is no white space of JSON");
         self.report(span, Kind::Space, message)
             .map(|it| it.replace("replace it by a space", span, " ", true));
         true
@@ -743,7 +788,7 @@ impl<'s> Parser<'s> {
     fn literal(&mut self, word: &str, tag: Tag) -> Expect {
         let end = self.at + word.len();
         if self.bytes[self.at..].starts_with(word.as_bytes())
-            && !self.bytes.get(end).is_some_and(|&byte| is_word(byte))
+            && word_len(&self.bytes[end..]) == 0
         {
             let span = Span::new(self.at, end);
             self.at = end;
@@ -757,7 +802,9 @@ impl<'s> Parser<'s> {
         let Some((end, integer_digits)) = number_end(self.bytes, start) else {
             return self.bad_number();
         };
-        if self.bytes.get(end).is_some_and(|&byte| is_word(byte)) {
+        if self.bytes.get(end).is_some_and(|&byte| is_word(byte))
+            && word_len(&self.bytes[end..]) > 0
+        {
             return self.bad_number();
         }
         self.at = end;
@@ -1119,7 +1166,7 @@ impl<'s> Parser<'s> {
     #[cold]
     fn split_number(&mut self) -> Expect {
         let rest = &self.bytes[self.at..];
-        self.at += rest.iter().take_while(|&&byte| is_word(byte)).count();
+        self.at += word_len(rest);
         let Some(node) = self.nodes.last_mut() else { return Expect::Rest };
         node.tag = Tag::Invalid;
         node.span.end = self.at as u32;
@@ -1220,7 +1267,7 @@ impl<'s> Parser<'s> {
         if byte == b'"' || is_other_quote(self.char()) {
             return true;
         }
-        let word = self.bytes[self.at..].iter().take_while(|&&byte| is_word(byte)).count();
+        let word = word_len(&self.bytes[self.at..]);
         word > 0 && matches!(self.byte_behind(self.at + word), Some(b':' | b'='))
     }
 
@@ -1232,7 +1279,7 @@ impl<'s> Parser<'s> {
             _ if is_other_quote(self.char()) => true,
             _ => {
                 let rest = &self.bytes[self.at..];
-                let word = rest.iter().take_while(|&&byte| is_word(byte)).count();
+                let word = word_len(rest);
                 matches!(
                     &rest[..word],
                     b"true" | b"false" | b"null" | b"True" | b"False" | b"None" | b"NaN"
@@ -1404,7 +1451,7 @@ impl<'s> Parser<'s> {
                 b':' | b',' => {}
                 _ if starts && is_value => {
                     let rest = &self.bytes[at..];
-                    at += rest.iter().take_while(|&&it| is_word(it)).count().max(1);
+                    at += word_len(rest).max(1);
                     last = b'1';
                     continue;
                 }
@@ -1758,7 +1805,7 @@ impl<'s> Parser<'s> {
         }
         let start = at + mark.len_utf8();
         let rest = self.bytes.get(start..)?;
-        let len = rest.iter().take_while(|&&byte| is_word(byte)).count();
+        let len = word_len(rest);
         let is_name = len > 0 && rest.get(len) == Some(&b'"');
         let has_colon = is_name && self.byte_behind(start + len + 1) == Some(b':');
         has_colon.then(|| Span::new(start, start + len))
@@ -2061,7 +2108,7 @@ impl<'s> Parser<'s> {
         if let Some(expect) = self.unopened_string() {
             return expect;
         }
-        let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
+        let len = word_len(&self.bytes[start..]);
         let word = &self.text[start..start + len];
         let span = Span::new(start, start + len);
         let literal = match word.to_ascii_lowercase().as_str() {
@@ -2174,7 +2221,7 @@ impl<'s> Parser<'s> {
         if let Some(expect) = self.unopened_string() {
             return expect;
         }
-        let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
+        let len = word_len(&self.bytes[start..]);
         let text = &self.text[start..start + len];
         let span = Span::new(start, start + len);
         if is_not_finite(text.trim_start_matches(['-', '+'])) {

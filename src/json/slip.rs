@@ -31,7 +31,7 @@ use crate::span::Span;
 const READINGS: usize = 12;
 
 /// How many bytes may be read again besides, whatever the length.
-const MIN_READ: usize = 1 << 20;
+const MIN_READ: usize = 1 << 22;
 
 /// How many bytes may be read again at the most, a second or two.
 const MAX_READ: usize = 1 << 26;
@@ -217,7 +217,13 @@ fn unclosed_by_layout(text: &str) -> Vec<Mend> {
             if top.at + 1 == last_end {
                 top.ends_line = line.is_some();
             }
-            let is_out = if closes { indent < top.indent } else { indent <= top.indent };
+            let is_out = if closes {
+                indent < top.indent
+            } else {
+                // A bracket that opens within its line is rather astray.
+                let opens = matches!(byte, b'{' | b'[');
+                indent <= top.indent && !(opens && !ends_line(bytes, token.end))
+            };
             if line.is_some() && top.ends_line && is_out {
                 // A comma stands behind the bracket.
                 let end = if bytes[last_end - 1] == b',' { last_end - 1 } else { last_end };
@@ -239,6 +245,13 @@ fn unclosed_by_layout(text: &str) -> Vec<Mend> {
         (at, last_end) = (token.end, token.end);
     }
     Vec::new()
+}
+
+/// Whether nothing but spaces stands between `at` and the end of its line.
+fn ends_line(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let next = rest.iter().find(|byte| !b" \t".contains(byte));
+    matches!(next, None | Some(b'\n' | b'\r'))
 }
 
 /// Where `error` says that an object in a list is not closed: its last member may be an object that has
@@ -478,9 +491,8 @@ impl<'s> Near<'s> {
 
     /// Brackets of the wrong kind.
     fn brackets(&self, all: &mut Vec<Mend>) {
-        let mut replace = |at: usize, right: &[&'static str]| {
+        let mut replace = |at: Range<usize>, right: &[&'static str]| {
             for &right in right {
-                let at = at..at + 1;
                 let kind = if b"{[".contains(&right.as_bytes()[0]) {
                     Kind::WrongOpener
                 } else {
@@ -488,7 +500,7 @@ impl<'s> Near<'s> {
                 };
                 let message = format!("`{}` instead of `{right}`", &self.text[at.clone()]);
                 let edits = vec![(at.clone(), right)];
-                all.push(Mend::new(edits, at, kind, message, "put the right bracket"));
+                all.push(Mend::new(edits, at.clone(), kind, message, "put the right bracket"));
             }
         };
         let innermost = self.open.iter().rev().take(2).copied();
@@ -499,13 +511,22 @@ impl<'s> Near<'s> {
                 continue;
             }
             match self.text.as_bytes().get(at) {
-                Some(b'{') => replace(at, &["["]),
-                Some(b'[') => replace(at, &["{"]),
-                Some(b'(') => replace(at, &["{", "["]),
-                Some(b'}') => replace(at, &["]"]),
-                Some(b']') => replace(at, &["}"]),
-                Some(b')') => replace(at, &["]", "}"]),
+                Some(b'{') => replace(at..at + 1, &["["]),
+                Some(b'[') => replace(at..at + 1, &["{"]),
+                Some(b'(') => replace(at..at + 1, &["{", "["]),
+                Some(b'}') => replace(at..at + 1, &["]"]),
+                Some(b']') => replace(at..at + 1, &["}"]),
+                Some(b')') => replace(at..at + 1, &["]", "}"]),
                 _ => {}
+            }
+        }
+        // Anything else of one character.
+        for token in self.suspects() {
+            let spelled = &self.text[token.clone()];
+            if spelled.chars().count() == 1 && !spelled.contains(['(', ')']) {
+                let rights = ["{", "[", "}", "]"];
+                let others: Vec<_> = rights.into_iter().filter(|it| !spelled.contains(*it)).collect();
+                replace(token.clone(), &others);
             }
         }
     }
@@ -580,6 +601,13 @@ impl<'s> Near<'s> {
     fn quotes(&self, all: &mut Vec<Mend>) {
         for token in self.suspects() {
             if self.first(token) != b'"' {
+                let spelled = &self.text[token.clone()];
+                if spelled.chars().count() == 1 {
+                    let message = format!("`{spelled}` instead of a quotation mark");
+                    let edits = vec![(token.clone(), "\"")];
+                    let kind = Kind::WrongQuotes;
+                    all.push(Mend::new(edits, token.clone(), kind, message, "put one"));
+                }
                 continue;
             }
             let is_string = self.is_string(token);
@@ -722,7 +750,9 @@ impl Mended {
             let edits = self.edits_within(node.span);
             let is_of_string = |(_, new): &(Range<usize>, Range<usize>)| {
                 matches!(&self.text[new.clone()], "" | "\\")
-                    || &self.text[new.clone()] == "\"" && new.end == node.span.end as usize
+                    || &self.text[new.clone()] == "\""
+                        && (new.end == node.span.end as usize
+                            || new.start == node.span.start as usize)
             };
             let own = spellings.get(node.extra as usize).map_or(Fault::None, |it| it.fault);
             if !edits.is_empty() && own != Fault::None || !edits.iter().all(is_of_string) {

@@ -50,12 +50,36 @@ pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Whether what stands at `at` can follow a string: a separator, a bracket, a line end, the end.
-/// Spaces before it are passed over.
+/// White space before it is passed over, that which JSON does not have too.
 fn looks_closed(bytes: &[u8], mut at: usize) -> bool {
-    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
-        at += 1;
+    loop {
+        match bytes.get(at) {
+            Some(b' ' | b'\t') => at += 1,
+            Some(0x0b | 0x0c | 0x80..) => match odd_space(bytes, at) {
+                0 => break,
+                len => at += len,
+            },
+            _ => break,
+        }
     }
     matches!(bytes.get(at), None | Some(b',' | b':' | b'}' | b']' | b'\n' | b'\r'))
+}
+
+/// How many bytes the white space at `at` has that JSON does not have as such; 0 if there is none. A byte
+/// order mark and a space without width count.
+pub(super) fn odd_space(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    match rest {
+        [0x0b | 0x0c, ..] => 1,
+        [0xc2, 0x85 | 0xa0, ..] => 2,
+        // U+1680, U+2000 to U+200B, U+2028, U+2029, U+202F, U+205F, U+3000, U+FEFF.
+        [0xe1, 0x9a, 0x80, ..]
+        | [0xe2, 0x80, 0x80..=0x8b | 0xa8 | 0xa9 | 0xaf, ..]
+        | [0xe2, 0x81, 0x9f, ..]
+        | [0xe3, 0x80, 0x80, ..]
+        | [0xef, 0xbb, 0xbf, ..] => 3,
+        _ => 0,
+    }
 }
 
 /// `"…"` characters of typographic kinds that can close a string which `open` opened.
@@ -275,6 +299,7 @@ impl Parser<'_> {
         // A name is followed by a colon or by what the parser makes of it; a value by a separator.
         if matches!(bytes.get(close + 1), Some(b' ' | b'\t' | b'"' | b'/' | b'#' | b'=' | b';'))
             || looks_closed(bytes, close + 1)
+            || odd_space(bytes, close + 1) > 0
             || self.stray_follows(start, close + 1, name)
             || name && self.value_is_glued(start, close)
         {
@@ -637,21 +662,23 @@ impl Parser<'_> {
             at = self.escape(at + run, end, value, quote);
         }
         self.decoded.push_str(&text[at..end]);
+        let fault = if self.error_count() == count {
+            Fault::None
+        } else if self.errors[first_error..].iter().any(|it| it.kind == Kind::TruncatedEscape) {
+            // Which character was meant is not known.
+            Fault::Guessed
+        } else {
+            Fault::Misspelled
+        };
         if self.errors.len() > first_error {
             self.doubt_escapes(first_escape as usize, first_error);
+            self.join_escapes(first_error);
         }
         self.spellings.push(Spelling {
             value: value as u32..self.decoded.len() as u32,
             source: content,
             escapes: first_escape..self.escapes.len() as u32,
-            fault: if self.error_count() == count {
-                Fault::None
-            } else if self.errors[first_error..].iter().any(|it| it.kind == Kind::TruncatedEscape) {
-                // Which character was meant is not known.
-                Fault::Guessed
-            } else {
-                Fault::Misspelled
-            },
+            fault,
         });
         self.spellings.len() as u32 - 1
     }
@@ -691,6 +718,37 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// Makes one error of those of one string's escapes, which begin at `first_error`: whoever did not
+    /// double one backslash of a pattern did not double the others.
+    #[cold]
+    fn join_escapes(&mut self, first_error: usize) {
+        let mut joined = self.errors.drain(first_error..);
+        let Some(mut first) = joined.next() else { return };
+        let (mut count, mut all_mended) = (0, true);
+        for error in joined {
+            count += 1;
+            let edits = error.repair.map(|repair| (repair.edits, repair.safe));
+            match (&mut first.repair, edits) {
+                (Some(repair), Some((edits, safe))) => {
+                    repair.edits.extend(edits);
+                    repair.safe &= safe;
+                }
+                _ => all_mended = false,
+            }
+        }
+        if count > 0 {
+            first.facts.push(match count {
+                1 => "one more escape of this string is none of JSON".to_owned(),
+                more => format!("{more} more escapes of this string are none of JSON"),
+            });
+            match &mut first.repair {
+                Some(repair) if all_mended => repair.message = "double the backslashes",
+                repair => *repair = None,
+            }
+        }
+        self.errors.push(first);
     }
 
     /// Decodes the escape at `at`; gives where it ends.
