@@ -277,7 +277,8 @@ impl<'d> Hypothesis<'d> {
                 "_reglint" => {
                     has_allowances = true;
                     let allow = value.get("allow");
-                    if !is_sound(value) || allow.is_some_and(|it| !is_sound(it)) {
+                    let is_lost = |it: Value<'_>| !is_sound(it) || it.as_object().is_some_and(has_lost);
+                    if is_lost(value) || allow.is_some_and(is_lost) {
                         hypothesis.lost_allowances.push(None);
                     }
                     for member in allow.into_iter().flat_map(entries) {

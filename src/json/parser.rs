@@ -77,7 +77,7 @@ pub(super) struct Parser<'s> {
     hidden: usize,
     pub(super) errors: Vec<SyntaxError>,
     /// How many errors there were beyond [`MAX_ERRORS`].
-    more_errors: usize,
+    pub(super) more_errors: usize,
     /// So many errors are worth reading on.
     most_errors: usize,
 }
@@ -1987,13 +1987,18 @@ impl<'s> Parser<'s> {
         {
             return None;
         }
-        let content = Span::new(start, end);
+        // A backslash for the quotation mark.
+        let mark = self.bytes[start] == b'\\' && end > start + 1;
+        let content = Span::new(start + usize::from(mark), end);
         let text = &self.text[content.range()];
         let word = text.bytes().all(is_word);
         let message = format!("the string `{}` has no opening quotation mark", short(text));
         let span = Span::new(start, end + 1);
         self.report(span, Kind::UnquotedText, message)
-            .map(|it| it.replace("quote it", Span::empty(start), "\"", word));
+            .map(|it| {
+                let at = Span { start: start as u32, end: content.start };
+                it.replace("quote it", at, "\"", word)
+            });
         self.at = end + 1;
         self.push_unopened(span, content);
         self.last_end = self.at;
@@ -2260,6 +2265,11 @@ impl<'s> Parser<'s> {
 fn is_literal(bytes: &[u8]) -> bool {
     let start = bytes.iter().position(|byte| !b" \t".contains(byte)).unwrap_or(bytes.len());
     [&b"true"[..], b"false", b"null"].iter().any(|word| bytes[start..].starts_with(word))
+}
+
+/// Whether all of `text` is a number of JSON.
+pub(super) fn is_number(text: &str) -> bool {
+    number_end(text.as_bytes(), 0).is_some_and(|(end, _)| end == text.len())
 }
 
 fn is_not_finite(word: &str) -> bool {

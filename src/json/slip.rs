@@ -92,7 +92,8 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
             let Some(most) = fewest.checked_sub(all.len() + 1) else { break };
             let Some(mended) = Mended::new(text, all) else { continue };
             let (read, cost) = Parser::new(&mended.text).run_within(most);
-            budget = budget.saturating_sub(cost);
+            // To write it costs, too.
+            budget = budget.saturating_sub(cost.saturating_add(text.len() / 8));
             if let Some(read) = read
                 && let errors = read.errors.len() + mended.mends.len()
                 && let Some(read) = mended.settle(text, read)
@@ -425,6 +426,7 @@ impl<'s> Near<'s> {
     fn candidates(&self) -> Vec<Mend> {
         let mut all = Vec::new();
         self.joins(&mut all);
+        self.splits(&mut all);
         self.brackets(&mut all);
         self.strays(&mut all);
         self.separators(&mut all);
@@ -513,17 +515,15 @@ impl<'s> Near<'s> {
             match self.text.as_bytes().get(at) {
                 Some(b'{') => replace(at..at + 1, &["["]),
                 Some(b'[') => replace(at..at + 1, &["{"]),
-                Some(b'(') => replace(at..at + 1, &["{", "["]),
                 Some(b'}') => replace(at..at + 1, &["]"]),
                 Some(b']') => replace(at..at + 1, &["}"]),
-                Some(b')') => replace(at..at + 1, &["]", "}"]),
                 _ => {}
             }
         }
         // Anything else of one character.
         for token in self.suspects() {
             let spelled = &self.text[token.clone()];
-            if spelled.chars().count() == 1 && !spelled.contains(['(', ')']) {
+            if spelled.chars().count() == 1 {
                 let rights = ["{", "[", "}", "]"];
                 let others: Vec<_> = rights.into_iter().filter(|it| !spelled.contains(*it)).collect();
                 replace(token.clone(), &others);
@@ -597,6 +597,71 @@ impl<'s> Near<'s> {
         }
     }
 
+    /// Numbers and literals that one character splits, or that have another one in place of one of theirs,
+    /// or at an end.
+    fn splits(&self, all: &mut Vec<Mend>) {
+        /// So far from the place a character may stand.
+        const REACH: usize = 8;
+        let place = self.tokens.get(self.before).map_or(self.text.len(), |token| token.start);
+        let place = place.min(self.text.len());
+        let bytes = self.text.as_bytes();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        let from = (place.saturating_sub(REACH)..=place).find(|&at| self.text.is_char_boundary(at));
+        for (at, stray) in self.text[from.unwrap_or(place)..].char_indices() {
+            let at = from.unwrap_or(place) + at;
+            if at > place + REACH {
+                break;
+            }
+            let end = at + stray.len_utf8();
+            let before = bytes[..at].iter().rev().take_while(|&&byte| is_plain(byte)).count();
+            let behind = bytes[end..].iter().take_while(|&&byte| is_plain(byte)).count();
+            let (before, behind) = (&self.text[at - before..at], &self.text[end..end + behind]);
+            if before.len() + behind.len() > 40 {
+                continue;
+            }
+            let mut add = |new: &'static str, kind, message: String, words| {
+                all.push(Mend::new(vec![(at..end, new)], at..end, kind, message, words));
+            };
+            if !before.is_empty() && !behind.is_empty() && is_scalar(&format!("{before}{behind}")) {
+                let message = format!("`{stray}` within `{before}{behind}`");
+                add("", Kind::Unexpected, message, "delete it");
+            }
+            if before.is_empty() && behind.is_empty() {
+                continue;
+            }
+            for word in ["true", "false", "null"] {
+                let is_of_it = word.len() == before.len() + 1 + behind.len()
+                    && word.starts_with(before)
+                    && word.ends_with(behind);
+                if let Some(right) = word.get(before.len()..=before.len()).filter(|_| is_of_it) {
+                    let right = ["t", "r", "u", "e", "f", "a", "l", "s", "n"]
+                        .into_iter()
+                        .find(|it| *it == right);
+                    let message = format!("`{before}{stray}{behind}` instead of `{word}`");
+                    add(right.unwrap_or(""), Kind::WrongLiteral, message, "put the right letter");
+                }
+            }
+            if before.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+                && !stray.is_ascii_digit()
+                && is_scalar(&format!("{before}0{behind}"))
+            {
+                let message = format!("`{before}{stray}{behind}` is no number of JSON");
+                add("0", Kind::BadNumber, message, "put a digit");
+            }
+            // What stands for a separator or a bracket.
+            let ends = before.is_empty() && is_scalar(behind);
+            let is_sign = stray.is_ascii_alphanumeric() || "+-.".contains(stray);
+            if is_sign && (ends || behind.is_empty() && is_scalar(before)) {
+                let rights: &[&'static str] =
+                    if ends { &[":", ",", "[", "{"] } else { &[",", "}", "]"] };
+                for right in rights {
+                    let (kind, message) = instead(stray, right);
+                    add(right, kind, message, "put it");
+                }
+            }
+        }
+    }
+
     /// Quotation marks that are too many, or that stand within a string without a backslash.
     fn quotes(&self, all: &mut Vec<Mend>) {
         for token in self.suspects() {
@@ -614,6 +679,7 @@ impl<'s> Near<'s> {
             if !is_string {
                 self.closings(token, all);
             }
+            self.within(token, all);
             let last = is_string.then(|| token.end - 1);
             for start in [Some(token.start), last].into_iter().flatten() {
                 let at = start..start + 1;
@@ -629,7 +695,82 @@ impl<'s> Near<'s> {
     }
 }
 
+/// What to say of a character that stands for another one.
+fn instead(stray: char, right: &str) -> (Kind, String) {
+    match right {
+        ":" => (Kind::WrongSeparator, format!("`{stray}` instead of a colon")),
+        "," => (Kind::WrongSeparator, format!("`{stray}` instead of a comma")),
+        "{" | "[" => (Kind::WrongOpener, format!("`{stray}` instead of `{right}`")),
+        _ => (Kind::WrongCloser, format!("`{stray}` instead of `{right}`")),
+    }
+}
+
+/// Whether `text` is a number or a literal.
+fn is_scalar(text: &str) -> bool {
+    matches!(text, "true" | "false" | "null") || super::parser::is_number(text)
+}
+
 impl Near<'_> {
+    /// Characters of a string, or behind it, that stand for something else.
+    fn within(&self, token: &Range<usize>, all: &mut Vec<Mend>) {
+        const MOST: usize = 8;
+        let is_string = self.is_string(token);
+        let bytes = self.text.as_bytes();
+        // Its quotation marks.
+        let last = is_string.then(|| token.end - 1);
+        for at in [Some(token.start), last].into_iter().flatten() {
+            for right in [":", ",", "[", "{", "]", "}"] {
+                let (kind, message) = instead('"', right);
+                let edits = vec![(at..at + 1, right)];
+                all.push(Mend::new(edits, at..at + 1, kind, message, "put it"));
+            }
+        }
+        // A character between a backslash and the mark that it escapes.
+        if is_string && token.len() > 4 {
+            let inner = &self.text[token.start..token.end - 1];
+            if let Some(stray) = inner.chars().next_back()
+                && let at = token.end - 1 - stray.len_utf8()
+                && inner[..inner.len() - stray.len_utf8()].ends_with('\\')
+                && !"\"\\/bfnrtu".contains(stray)
+            {
+                let message = format!("`\\{stray}` is no escape of JSON");
+                let place = at - 1..token.end - 1;
+                let edits = vec![(at..token.end - 1, "")];
+                all.push(Mend::new(edits, place, Kind::BadEscape, message, "delete it"));
+            }
+        }
+        // Where it may end rather.
+        let mut at = token.start + 1;
+        let mut count = 0;
+        while at < token.end && count < MOST {
+            let Some(stray) = self.text[at..].chars().next() else { break };
+            let end = at + stray.len_utf8();
+            let rest = bytes.get(end..).unwrap_or_default();
+            let next = rest.iter().find(|byte| !b" \t".contains(byte));
+            if end < token.end.max(at + 1) && matches!(next, None | Some(b',' | b':' | b'}' | b']')) {
+                count += 1;
+                let message = format!("`{stray}` instead of the closing quotation mark");
+                let edits = vec![(at..end, "\"")];
+                let kind = Kind::UnclosedString;
+                all.push(Mend::new(edits, at..end, kind, message, "put it"));
+                let message = "this string is not closed".to_owned();
+                let edits = vec![(end..end, "\"")];
+                all.push(Mend::new(edits, token.start..end, kind, message, "close it here"));
+            }
+            at = end;
+        }
+        // A line end for the backslash of an escape.
+        let line = bytes.get(token.end..).unwrap_or_default();
+        let len = usize::from(line.starts_with(b"\r")) + 1;
+        if !is_string && matches!(line.first(), Some(b'\n' | b'\r')) {
+            let message = "a string cannot run over the end of a line".to_owned();
+            let at = token.end..(token.end + len).min(self.text.len());
+            let edits = vec![(at.clone(), "\\")];
+            let words = "put a backslash";
+            all.push(Mend::new(edits, at, Kind::ControlCharacter, message, words));
+        }
+    }
+
     /// Where a string that its line ends may have been meant to end: before closing brackets and
     /// commas.
     fn closings(&self, token: &Range<usize>, all: &mut Vec<Mend>) {
@@ -743,6 +884,16 @@ impl Mended {
     /// fault itself.
     fn settle<'s>(&self, text: &'s str, read: Document<'_>) -> Option<Document<'s>> {
         let Document { nodes, spellings, decoded, escapes, repeats, errors, .. } = read;
+        // What an error quotes has to be the text as it is.
+        let is_in_error = |(_, new): &(Range<usize>, Range<usize>)| {
+            errors.iter().any(|error: &SyntaxError| {
+                let at = error.span.range();
+                !at.is_empty() && at.start < new.end.max(new.start + 1) && new.start < at.end
+            })
+        };
+        if self.edits.iter().any(is_in_error) {
+            return None;
+        }
         let mut document = Document { text, nodes, spellings, decoded, escapes, repeats, errors };
         let Document { nodes, spellings, decoded, escapes, errors, .. } = &mut document;
         let mut joined = Vec::new();

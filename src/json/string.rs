@@ -141,7 +141,14 @@ impl Parser<'_> {
         }
         let span = Span::new(start, end.next.max(end.content));
         let content = Span::new(start + 1, end.content);
+        let (first, beyond) = (self.errors.len(), self.more_errors);
         let extra = self.decode(content, '"');
+        // Of a string that ends in the wrong place, nobody knows which escapes are its own.
+        let of_escapes = self.errors.get(first).and_then(|error| error.repair.clone());
+        if end.fault.is_some() {
+            self.errors.truncate(first);
+            self.more_errors = beyond;
+        }
         if let Some(spelling) = self.spellings.last_mut() {
             // What runs over a line's end may have been meant to end there.
             let runs_on = || self.text[content.range()].contains(['\n', '\r']);
@@ -173,7 +180,10 @@ impl Parser<'_> {
             Some(_) => {
                 let inner = self.inner_quotes(content);
                 let first = inner.first().copied().unwrap_or(content);
-                let edits = inner.into_iter().map(|at| (at, "\\\"".to_owned())).collect();
+                let mut edits: Vec<_> =
+                    inner.into_iter().map(|at| (at, "\\\"".to_owned())).collect();
+                edits.extend(of_escapes.into_iter().flat_map(|repair| repair.edits));
+                edits.sort_by_key(|(at, _)| *at);
                 self.report(
                     first,
                     Kind::UnescapedQuote,
@@ -184,7 +194,7 @@ impl Parser<'_> {
             None => {}
         }
         if end.controls {
-            self.control_characters(content);
+            self.control_characters(content, first);
         }
         self.at = end.next;
         self.push_string(span, extra);
@@ -222,8 +232,9 @@ impl Parser<'_> {
         found
     }
 
-    /// One error for all the control characters of a string.
-    fn control_characters(&mut self, content: Span) {
+    /// One error for all the control characters of a string, or none where `first_error` is one of it
+    /// already: that one's repair spells them then.
+    fn control_characters(&mut self, content: Span, first_error: usize) {
         let bytes = &self.bytes[content.range()];
         let mut edits = Vec::new();
         let mut first = None;
@@ -255,6 +266,18 @@ impl Parser<'_> {
             _ => format!("the control character U+{byte:04X} in a string has to be escaped"),
         };
         let repaired = edits.len() <= MAX_REPAIRED_CONTROLS;
+        if let Some(error) = self.errors.get_mut(first_error) {
+            error.facts.push(format!("{message}, too"));
+            match &mut error.repair {
+                Some(repair) if repaired && error.kind != Kind::UnclosedString => {
+                    repair.edits.extend(edits);
+                    repair.edits.sort_by_key(|(at, _)| *at);
+                    repair.safe = false;
+                }
+                _ => error.repair = None,
+            }
+            return;
+        }
         if let Some(error) = self.report(span, Kind::ControlCharacter, message)
             && repaired
         {
