@@ -214,8 +214,8 @@ impl<'s> Document<'s> {
 
     /// Whether an error stands in `span` or next to it: nothing but a comma and white space lies between.
     fn is_beside_error(&self, span: Span) -> bool {
-        self.errors.iter().any(|error| {
-            let at = error.span;
+        let errors = self.errors.iter().filter(|error| !error.kind.is_harmless());
+        errors.map(|error| error.span).any(|at| {
             at.start <= span.end && span.start <= at.end
                 || self.are_neighbours(span.end, at.start)
                 || self.are_neighbours(at.end, span.start)
@@ -225,7 +225,11 @@ impl<'s> Document<'s> {
     /// Whether it is clear where the container of that number ends: no such error stands there.
     fn has_sure_end(&self, container: u32) -> bool {
         let Node { span, guessed, .. } = self.node(container);
-        !guessed && !self.bracket_errors().any(|at| self.are_neighbours(span.end, at.start))
+        // What stands behind the document may be of it.
+        let goes_on = |error: &SyntaxError| error.kind == SyntaxErrorKind::AfterDocument;
+        !guessed
+            && !(container == 0 && self.errors.iter().any(goes_on))
+            && !self.bracket_errors().any(|at| self.are_neighbours(span.end, at.start))
     }
 
     fn member(&self, name: u32) -> Member<'_> {
@@ -323,6 +327,13 @@ impl<'d> Value<'d> {
     /// Whether an error stands in it or next to it, so that it may not be what was meant to stand there.
     pub fn is_beside_error(self) -> bool {
         self.doc.is_beside_error(self.span())
+    }
+
+    /// Whether an error stands in it, or touches it.
+    pub fn touches_error(self) -> bool {
+        let span = self.span();
+        let mut errors = self.doc.errors.iter().map(|error| error.span);
+        errors.any(|at| at.start <= span.end && span.start <= at.end)
     }
 
     /// Whether an error stands in this container, and not within one of its children: what its children

@@ -277,7 +277,10 @@ impl<'d> Hypothesis<'d> {
                 "_reglint" => {
                     has_allowances = true;
                     let allow = value.get("allow");
-                    let is_lost = |it: Value<'_>| !is_sound(it) || it.as_object().is_some_and(has_lost);
+                    let is_lost = |it: Value<'_>| {
+                        let mut members = it.as_object().into_iter().flat_map(Object::members);
+                        !is_sound(it) || members.any(|member| member.name.is_misspelled())
+                    };
                     if is_lost(value) || allow.is_some_and(is_lost) {
                         hypothesis.lost_allowances.push(None);
                     }
@@ -397,20 +400,16 @@ fn is_sound(value: Value<'_>) -> bool {
     value.is_complete() && !value.is_guessed() && !value.has_loose_error()
 }
 
-/// Whether an object may have had a member that could not be read.
+/// Whether an object without allowances may have had some that could not be read.
 fn has_lost(object: Object<'_>) -> bool {
     let value = object.as_value();
     if value.document().errors().is_empty() {
         return false;
     }
-    !value.is_complete()
-        || !value.has_sure_end()
-        || object.members().any(|Member { name, value }| {
-            name.is_misspelled()
-                || value.as_str().is_some_and(Str::is_guessed)
-                || !value.is_complete()
-                || !value.has_sure_end()
-        })
+    let text = &value.document().text()[value.span().range()];
+    !value.has_sure_end()
+        || object.members().any(|it| it.name.is_misspelled() || !it.value.has_sure_end())
+        || ["_reg", "glint"].iter().any(|part| text.contains(part))
 }
 
 /// Whether a value could be read, and if it is an object all its members.

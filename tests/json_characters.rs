@@ -155,9 +155,12 @@ fn one_character_gives_one_finding() {
                 let row = table.entry(kind.clone()).or_default();
                 row.found[found.len().min(3)] += 1;
                 let near = near(&wrong, at.start..at.start + put.len());
+                // Of a bracket that is not closed, the place where it opens is shown, too.
                 let is_near = |it: &Diagnostic| {
-                    let span = it.primary.span.range();
-                    span.start <= near.end && near.start <= span.end
+                    std::iter::once(&it.primary).chain(&it.related).any(|label| {
+                        let span = label.span.range();
+                        span.start <= near.end && near.start <= span.end
+                    })
                 };
                 let far = !found.first().is_some_and(is_near);
                 row.far += usize::from(far);

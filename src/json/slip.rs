@@ -64,8 +64,8 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
                 near.closings(token, &mut mends);
             }
         }
-        mends.extend(elsewhere);
         mends.extend(nested_array(&document, error));
+        mends.extend(elsewhere);
         let read = mends.into_iter().find_map(|mend| {
             let mended = Mended::new(text, vec![mend])?;
             let (read, _) = Parser::new(&mended.text).run_within(0);
@@ -183,9 +183,28 @@ fn better_places(text: &str, document: &Document<'_>) -> Vec<Mend> {
     };
     let missing = document.errors.iter().find(is_missing);
     let by_names = missing.and_then(|error| unclosed_by_names(document, error));
-    let mut places = unclosed_by_layout(text);
+    let mut places = misplaced_by_layout(text);
     places.extend(by_names);
+    if let Some(error) = document.errors.first().filter(|_| missing.is_none()) {
+        places.extend(unclosed_before(text, error));
+    }
     places
+}
+
+/// Where `error` says that a `{` does not belong in an object: the object may be an element of a list, and
+/// the bracket of its last member is missing.
+fn unclosed_before(text: &str, error: &SyntaxError) -> Option<Mend> {
+    if error.kind != Kind::Unexpected || !text[error.span.range()].starts_with('{') {
+        return None;
+    }
+    let near = Near::find(text, error.span.start as usize);
+    let opener = *near.open.last()?;
+    let before = text[..error.span.start as usize].trim_end();
+    let at = before.strip_suffix(',')?.trim_end().len();
+    let mended = Mended::new(text, vec![unclosed(opener, at, "}")])?;
+    let (read, _) = Parser::new(&mended.text).run_within(0);
+    let read = mended.settle(text, read?)?;
+    unclosed_by_names(&read, read.errors.first()?)
 }
 
 fn unclosed(opener: usize, at: usize, new: &'static str) -> Mend {
@@ -197,14 +216,17 @@ fn unclosed(opener: usize, at: usize, new: &'static str) -> Mend {
 }
 
 /// The first container whose opening bracket ends its line, and that is not closed though a later line is
-/// indented no deeper than that one.
-fn unclosed_by_layout(text: &str) -> Vec<Mend> {
+/// indented no deeper than that one; before it, closing brackets of such containers that stand elsewhere
+/// than below what they close.
+fn misplaced_by_layout(text: &str) -> Vec<Mend> {
+    const MOST: usize = 4;
     struct Open {
         at: usize,
         indent: usize,
         ends_line: bool,
     }
     let bytes = text.as_bytes();
+    let mut found = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     let (mut at, mut last_end, mut indent) = (0, 0, 0);
     while let Some(token) = token(text, at) {
@@ -221,31 +243,34 @@ fn unclosed_by_layout(text: &str) -> Vec<Mend> {
             let is_out = if closes {
                 indent < top.indent
             } else {
-                // A bracket that opens within its line is rather astray.
+                // A bracket that opens elsewhere than its neighbours do is rather astray.
                 let opens = matches!(byte, b'{' | b'[');
-                indent <= top.indent && !(opens && !ends_line(bytes, token.end))
+                let is_neighbour = indent == top.indent && ends_line(bytes, token.end);
+                indent <= top.indent && (!opens || is_neighbour)
             };
             if line.is_some() && top.ends_line && is_out {
                 // A comma stands behind the bracket.
                 let end = if bytes[last_end - 1] == b',' { last_end - 1 } else { last_end };
                 let at = end - (text[..end].len() - text[..end].trim_end().len());
-                return if bytes[top.at] == b'{' {
-                    vec![unclosed(top.at, at, "}"), unclosed(top.at, at, "},")]
-                } else {
-                    vec![unclosed(top.at, at, "]"), unclosed(top.at, at, "],")]
-                };
+                let closers = if bytes[top.at] == b'{' { ["}", "},"] } else { ["]", "],"] };
+                found.extend(closers.map(|closer| unclosed(top.at, at, closer)));
+                return found;
             }
         }
         match byte {
             b'{' | b'[' => open.push(Open { at: token.start, indent, ends_line: false }),
             b'}' | b']' => {
-                open.pop();
+                // One that does not stand below what it closes closes it too early.
+                let is_odd = |it: Open| it.ends_line && (line.is_none() || indent != it.indent);
+                if open.pop().is_some_and(is_odd) && found.len() < MOST {
+                    found.push(stray(text, token.clone()));
+                }
             }
             _ => {}
         }
         (at, last_end) = (token.end, token.end);
     }
-    Vec::new()
+    found
 }
 
 /// Whether nothing but spaces stands between `at` and the end of its line.
@@ -725,6 +750,13 @@ impl Near<'_> {
                 all.push(Mend::new(edits, at..at + 1, kind, message, "put it"));
             }
         }
+        // A tab for the backslash of an escape.
+        if is_string && self.text[token.start..token.end - 1].ends_with('\t') {
+            let at = token.end - 2..token.end - 1;
+            let message = "a tab in a string has to be spelled `\\t`".to_owned();
+            let edits = vec![(at.clone(), "\\")];
+            all.push(Mend::new(edits, at, Kind::ControlCharacter, message, "put a backslash"));
+        }
         // A character between a backslash and the mark that it escapes.
         if is_string && token.len() > 4 {
             let inner = &self.text[token.start..token.end - 1];
@@ -747,7 +779,8 @@ impl Near<'_> {
             let end = at + stray.len_utf8();
             let rest = bytes.get(end..).unwrap_or_default();
             let next = rest.iter().find(|byte| !b" \t".contains(byte));
-            if end < token.end.max(at + 1) && matches!(next, None | Some(b',' | b':' | b'}' | b']')) {
+            let is_last = !is_string && end == token.end;
+            if is_last || matches!(next, None | Some(b',' | b':' | b'}' | b']')) {
                 count += 1;
                 let message = format!("`{stray}` instead of the closing quotation mark");
                 let edits = vec![(at..end, "\"")];
@@ -865,16 +898,20 @@ impl Mended {
         let own = spelling.map_or(0..0, |it| it.escapes.start as usize..it.escapes.end as usize);
         let own = &escapes[own];
         let joins = edits.iter().filter(|(_, new)| new.is_empty());
-        let parts = joins.map(|(old, new)| {
+        let parts = joins.filter_map(|(old, new)| {
             let place = new.start as u32;
             let at = match own.iter().rfind(|escape| escape.source < place) {
                 Some(it) => {
                     let end = it.source + u32::from(it.source_len);
+                    // Within an escape, it is one character all the same.
+                    if place < end {
+                        return None;
+                    }
                     it.at + u32::from(it.len) + place.saturating_sub(end)
                 }
                 None => place.saturating_sub(source.start),
             };
-            (at, old.clone())
+            Some((at, old.clone()))
         });
         Spelled { source, parts: parts.collect() }
     }
@@ -962,8 +999,12 @@ impl Mended {
             spellings.push(Spelling { value, source, escapes, fault: Fault::Guessed });
         }
         for node in nodes.iter_mut() {
-            let span = self.original(node.span);
-            node.span = span;
+            // What a number or literal is that is not spelled as one is not known.
+            let is_scalar = !matches!(node.tag, Tag::String | Tag::Array | Tag::Object);
+            if is_scalar && !self.edits_within(node.span).is_empty() {
+                node.tag = Tag::Invalid;
+            }
+            node.span = self.original(node.span);
         }
         for error in errors.iter_mut() {
             error.span = self.original(error.span);

@@ -336,6 +336,10 @@ impl<'d> Writer<'d> {
         if place.value.is_invalid() || place.value.as_str().is_some_and(Str::is_misspelled) {
             return true;
         }
+        // A sign or a digit of it may stand for something else.
+        if matches!(place.value.kind(), Kind::Number(_)) && place.value.touches_error() {
+            return true;
+        }
         match error.kind() {
             Fault::Type { .. } => place.value.is_guessed() || place.value.is_beside_error(),
             Fault::Required { .. }
