@@ -99,6 +99,13 @@ fn word_len(bytes: &[u8]) -> usize {
     at
 }
 
+/// The name of the white space at the start of `text` that JSON does not have.
+pub(super) fn odd_space_name(text: &str) -> Option<String> {
+    let code = u32::from(text.chars().next()?);
+    let is_odd = odd_space(text.as_bytes(), 0) > 0;
+    is_odd.then(|| format!("U+{code:04X} {}", space_name(code)))
+}
+
 /// What Unicode calls the white space that JSON does not have.
 fn space_name(code: u32) -> &'static str {
     match code {
@@ -314,10 +321,9 @@ impl<'s> Parser<'s> {
             return false;
         }
         self.at = end;
-        let code = rest.chars().next().map_or(0, u32::from);
         let span = Span::new(start, self.at);
-        let name = space_name(code);
-        let message = format_args!("U+{code:04X} {name} is no white space of JSON");
+        let name = odd_space_name(rest).unwrap_or_default();
+        let message = format_args!("{name} is no white space of JSON");
         self.report(span, Kind::Space, message)
             .map(|it| it.replace("replace it by a space", span, " ", true));
         true
@@ -1342,9 +1348,19 @@ impl<'s> Parser<'s> {
         {
             node.guessed = true;
         }
-        let message = format_args!("`{}` closes nothing that is open", byte as char);
-        self.report(span, Kind::WrongCloser, message)
-            .map(|it| it.replace("delete it", span, "", false));
+        let follows = self.byte_behind(self.at + 1);
+        let is_comma = comma.is_none()
+            && self.last_value().is_some()
+            && !matches!(follows, None | Some(b',' | b':' | b'}' | b']'));
+        if is_comma {
+            let message = format_args!("`{}` instead of a comma", byte as char);
+            self.report(span, Kind::WrongCloser, message)
+                .map(|it| it.replace("put a comma", span, ",", false));
+        } else {
+            let message = format_args!("`{}` closes nothing that is open", byte as char);
+            self.report(span, Kind::WrongCloser, message)
+                .map(|it| it.replace("delete it", span, "", false));
+        }
         self.at += 1;
         self.last_end = self.at;
         match (comma, is_object) {
@@ -1503,9 +1519,21 @@ impl<'s> Parser<'s> {
             self.errors.pop();
         }
         let span = Span::new(closer, closer + 1);
+        // Where it stands for a comma.
+        let has_comma = self.text[..closer].trim_end().ends_with(',');
+        let follows = self.byte_behind(closer + 1);
+        if !has_comma && !matches!(follows, None | Some(b',' | b':' | b'}' | b']')) {
+            let mark = if is_object { '}' } else { ']' };
+            self.report(span, Kind::WrongCloser, format_args!("`{mark}` instead of a comma"))
+                .map(|it| it.replace("put a comma", span, ",", false));
+            return;
+        }
         let what = if is_object { "object" } else { "array" };
         let message = format_args!("this bracket closes the {what} too early");
+        // What was to stand before a comma is missing where there is nothing.
+        let is_bare = count == 0 && follows == Some(b',');
         self.report(span, Kind::WrongCloser, message)
+            .filter(|_| !is_bare)
             .map(|it| it.replace("delete it", span, "", false));
     }
 

@@ -64,6 +64,13 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
                 near.closings(token, &mut mends);
             }
         }
+        let near = Near::find(text, error.span.start as usize);
+        if matches!(error.kind, Kind::UnquotedText | Kind::BadNumber) {
+            near.splits(&mut mends);
+        }
+        if error.kind == Kind::Unopened {
+            near.opener(&mut mends);
+        }
         mends.extend(nested_array(&document, error));
         mends.extend(elsewhere);
         let read = mends.into_iter().find_map(|mend| {
@@ -252,6 +259,9 @@ fn misplaced_by_layout(text: &str) -> Vec<Mend> {
                 // A comma stands behind the bracket.
                 let end = if bytes[last_end - 1] == b',' { last_end - 1 } else { last_end };
                 let at = end - (text[..end].len() - text[..end].trim_end().len());
+                if closes {
+                    found.push(stray(text, token.clone()));
+                }
                 let closers = if bytes[top.at] == b'{' { ["}", "},"] } else { ["]", "],"] };
                 found.extend(closers.map(|closer| unclosed(top.at, at, closer)));
                 return found;
@@ -479,6 +489,21 @@ impl<'s> Near<'s> {
         }
     }
 
+    /// One character before the place that stands for an opening bracket.
+    fn opener(&self, all: &mut Vec<Mend>) {
+        let before = self.before.checked_sub(1).and_then(|index| self.tokens.get(index));
+        let Some(token) = before.filter(|token| self.text[(*token).clone()].chars().count() == 1)
+        else {
+            return;
+        };
+        let stray = self.text[token.start..].chars().next().unwrap_or_default();
+        for right in ["{", "["] {
+            let (kind, message) = instead(stray, right);
+            let edits = vec![(token.clone(), right)];
+            all.push(Mend::new(edits, token.clone(), kind, message, "put the right bracket"));
+        }
+    }
+
     /// `"a" + "b"`, and strings side by side.
     fn joins(&self, all: &mut Vec<Mend>) {
         for (index, first) in self.tokens.iter().enumerate() {
@@ -566,6 +591,20 @@ impl<'s> Near<'s> {
         }
         for &at in self.open.iter().rev().take(2) {
             delete(at..at + 1);
+        }
+        // Or one that stands for a value.
+        for token in self.suspects() {
+            let spelled = &self.text[token.clone()];
+            if spelled.chars().count() == 1 {
+                let message = match super::parser::odd_space_name(spelled) {
+                    Some(name) => format!("{name} stands where a value should"),
+                    None => format!("`{spelled}` stands where a value should"),
+                };
+                let edits = vec![(token.clone(), "null")];
+                let mut mend = Mend::new(edits, token.clone(), Kind::Unexpected, message, "");
+                mend.error.repair = None;
+                all.push(mend);
+            }
         }
         // Two tokens in the wrong order.
         let near = self.before.saturating_sub(2)..self.tokens.len();
@@ -798,9 +837,23 @@ impl Near<'_> {
         if !is_string && matches!(line.first(), Some(b'\n' | b'\r')) {
             let message = "a string cannot run over the end of a line".to_owned();
             let at = token.end..(token.end + len).min(self.text.len());
-            let edits = vec![(at.clone(), "\\")];
-            let words = "put a backslash";
+            let slashes = self.text[..token.end].bytes().rev().take_while(|&it| it == b'\\').count();
+            let (new, words) =
+                if slashes % 2 == 1 { ("", "delete the line end") } else { ("\\", "put a backslash") };
+            let edits = vec![(at.clone(), new)];
             all.push(Mend::new(edits, at, Kind::ControlCharacter, message, words));
+        }
+        // A quotation mark for a digit.
+        if let Some(last) = last
+            && let Some(escape) = self.text[token.start..last].rfind("\\u")
+            && let digits = &self.text[token.start + escape + 2..last]
+            && digits.len() < 4
+            && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+        {
+            let message = "`\\u` needs four hexadecimal digits".to_owned();
+            let at = token.start + escape..last + 1;
+            let edits = vec![(last..last + 1, "0")];
+            all.push(Mend::new(edits, at, Kind::TruncatedEscape, message, "put a digit"));
         }
     }
 
@@ -937,7 +990,7 @@ impl Mended {
         for (id, node) in nodes.iter().enumerate().filter(|(_, node)| node.tag == Tag::String) {
             let edits = self.edits_within(node.span);
             let is_of_string = |(_, new): &(Range<usize>, Range<usize>)| {
-                matches!(&self.text[new.clone()], "" | "\\")
+                matches!(&self.text[new.clone()], "" | "\\" | "0")
                     || &self.text[new.clone()] == "\""
                         && (new.end == node.span.end as usize
                             || new.start == node.span.start as usize)

@@ -859,6 +859,14 @@ impl Parser<'_> {
             self.report(span, Kind::BadEscape, format_args!("`\\{c}` is no escape of JSON"))
         {
             // What a regular expression means by it can only be meant for the expression.
+            if c < ' ' {
+                let spelled = match c {
+                    '\t' => "\\t".to_owned(),
+                    _ => format!("\\u{:04x}", u32::from(c)),
+                };
+                error.replace("spell it as an escape", span, spelled, false);
+                return end;
+            }
             let plain = c.is_ascii_punctuation() && c != '\'' || "dDwWsSBAZz".contains(c);
             error.replace("double the backslash", Span::empty(at), "\\", plain);
         }
