@@ -332,8 +332,8 @@ impl<'d> Value<'d> {
     /// Whether an error stands in it, or touches it.
     pub fn touches_error(self) -> bool {
         let span = self.span();
-        let mut errors = self.doc.errors.iter().map(|error| error.span);
-        errors.any(|at| at.start <= span.end && span.start <= at.end)
+        let errors = self.doc.errors.iter().filter(|error| !error.kind.is_harmless());
+        errors.map(|error| error.span).any(|at| at.start <= span.end && span.start <= at.end)
     }
 
     /// Whether an error stands in this container, and not within one of its children: what its children

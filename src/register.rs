@@ -409,7 +409,7 @@ fn has_lost(object: Object<'_>) -> bool {
     let text = &value.document().text()[value.span().range()];
     !value.has_sure_end()
         || object.members().any(|it| it.name.is_misspelled() || !it.value.has_sure_end())
-        || ["_reg", "glint"].iter().any(|part| text.contains(part))
+        || ["\"_reg", "lint"].iter().any(|part| text.contains(part))
 }
 
 /// Whether a value could be read, and if it is an object all its members.

@@ -1522,7 +1522,7 @@ impl<'s> Parser<'s> {
         // Where it stands for a comma.
         let has_comma = self.text[..closer].trim_end().ends_with(',');
         let follows = self.byte_behind(closer + 1);
-        if !has_comma && !matches!(follows, None | Some(b',' | b':' | b'}' | b']')) {
+        if !has_comma && count > 0 && !matches!(follows, None | Some(b',' | b':' | b'}' | b']')) {
             let mark = if is_object { '}' } else { ']' };
             self.report(span, Kind::WrongCloser, format_args!("`{mark}` instead of a comma"))
                 .map(|it| it.replace("put a comma", span, ",", false));

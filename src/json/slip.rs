@@ -65,7 +65,11 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
             }
         }
         let near = Near::find(text, error.span.start as usize);
-        if matches!(error.kind, Kind::UnquotedText | Kind::BadNumber) {
+        // Something else than letters, digits and signs may have come into a number or a literal.
+        let is_odd = |it: char| !it.is_ascii_alphanumeric() && !"+-._".contains(it);
+        if matches!(error.kind, Kind::UnquotedText | Kind::BadNumber)
+            && (error.kind == Kind::UnquotedText || text[error.span.range()].contains(is_odd))
+        {
             near.splits(&mut mends);
         }
         if error.kind == Kind::Unopened {
@@ -715,7 +719,9 @@ impl<'s> Near<'s> {
             // What stands for a separator or a bracket.
             let ends = before.is_empty() && is_scalar(behind);
             let is_sign = stray.is_ascii_alphanumeric() || "+-.".contains(stray);
-            if is_sign && (ends || behind.is_empty() && is_scalar(before)) {
+            // A digit at the end of a number is one of its own.
+            let is_end = behind.is_empty() && is_scalar(before) && !stray.is_ascii_digit();
+            if is_sign && (ends || is_end) {
                 let rights: &[&'static str] =
                     if ends { &[":", ",", "[", "{"] } else { &[",", "}", "]"] };
                 for right in rights {

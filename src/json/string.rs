@@ -145,6 +145,7 @@ impl Parser<'_> {
         let extra = self.decode(content, '"');
         // Of a string that ends in the wrong place, nobody knows which escapes are its own.
         let of_escapes = self.errors.get(first).and_then(|error| error.repair.clone());
+        let is_beyond_repair = self.errors.len() > first && of_escapes.is_none();
         if end.fault.is_some() {
             self.errors.truncate(first);
             self.more_errors = beyond;
@@ -189,6 +190,7 @@ impl Parser<'_> {
                     Kind::UnescapedQuote,
                     "this quotation mark ends the string too early",
                 )
+                .filter(|_| !is_beyond_repair)
                 .map(|it| it.repair("escape the quotation marks", edits, false));
             }
             None => {}
