@@ -351,7 +351,9 @@ impl<'d> Link<'d> {
         let ids = match member.value.kind() {
             Kind::Null => Vec::new(),
             Kind::String(id) => vec![id],
-            Kind::Array(list) if is_sound(member.value) => list.elements().filter_map(Value::as_str).collect(),
+            Kind::Array(list) if is_sound(member.value) => {
+                list.elements().filter_map(Value::as_str).collect()
+            }
             _ => return None,
         };
         let is_null = matches!(member.value.kind(), Kind::Null);

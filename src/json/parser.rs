@@ -793,9 +793,7 @@ impl<'s> Parser<'s> {
 
     fn literal(&mut self, word: &str, tag: Tag) -> Expect {
         let end = self.at + word.len();
-        if self.bytes[self.at..].starts_with(word.as_bytes())
-            && word_len(&self.bytes[end..]) == 0
-        {
+        if self.bytes[self.at..].starts_with(word.as_bytes()) && word_len(&self.bytes[end..]) == 0 {
             let span = Span::new(self.at, end);
             self.at = end;
             return self.leaf(tag, span);
@@ -2022,11 +2020,10 @@ impl<'s> Parser<'s> {
         let word = text.bytes().all(is_word);
         let message = format!("the string `{}` has no opening quotation mark", short(text));
         let span = Span::new(start, end + 1);
-        self.report(span, Kind::UnquotedText, message)
-            .map(|it| {
-                let at = Span { start: start as u32, end: content.start };
-                it.replace("quote it", at, "\"", word)
-            });
+        self.report(span, Kind::UnquotedText, message).map(|it| {
+            let at = Span { start: start as u32, end: content.start };
+            it.replace("quote it", at, "\"", word)
+        });
         self.at = end + 1;
         self.push_unopened(span, content);
         self.last_end = self.at;

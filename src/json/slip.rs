@@ -66,7 +66,7 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
         }
         let near = Near::find(text, error.span.start as usize);
         // Something else than letters, digits and signs may have come into a number or a literal.
-        let is_odd = |it: char| !it.is_ascii_alphanumeric() && !"+-._".contains(it);
+        let is_odd = |it: char| !it.is_ascii_alphanumeric() && !"+-._ ".contains(it);
         if matches!(error.kind, Kind::UnquotedText | Kind::BadNumber)
             && (error.kind == Kind::UnquotedText || text[error.span.range()].contains(is_odd))
         {
@@ -579,7 +579,8 @@ impl<'s> Near<'s> {
             let spelled = &self.text[token.clone()];
             if spelled.chars().count() == 1 {
                 let rights = ["{", "[", "}", "]"];
-                let others: Vec<_> = rights.into_iter().filter(|it| !spelled.contains(*it)).collect();
+                let others: Vec<_> =
+                    rights.into_iter().filter(|it| !spelled.contains(*it)).collect();
                 replace(token.clone(), &others);
             }
         }
@@ -843,9 +844,13 @@ impl Near<'_> {
         if !is_string && matches!(line.first(), Some(b'\n' | b'\r')) {
             let message = "a string cannot run over the end of a line".to_owned();
             let at = token.end..(token.end + len).min(self.text.len());
-            let slashes = self.text[..token.end].bytes().rev().take_while(|&it| it == b'\\').count();
-            let (new, words) =
-                if slashes % 2 == 1 { ("", "delete the line end") } else { ("\\", "put a backslash") };
+            let slashes =
+                self.text[..token.end].bytes().rev().take_while(|&it| it == b'\\').count();
+            let (new, words) = if slashes % 2 == 1 {
+                ("", "delete the line end")
+            } else {
+                ("\\", "put a backslash")
+            };
             let edits = vec![(at.clone(), new)];
             all.push(Mend::new(edits, at, Kind::ControlCharacter, message, words));
         }

@@ -272,7 +272,12 @@ impl Parser<'_> {
             error.facts.push(format!("{message}, too"));
             match &mut error.repair {
                 Some(repair) if repaired && error.kind != Kind::UnclosedString => {
-                    repair.edits.extend(edits);
+                    // An escape that is none may have been mended with the character that it escapes.
+                    let mended = repair.edits.clone();
+                    let is_free = |at: Span| {
+                        mended.iter().all(|(it, _)| it.end <= at.start || at.end <= it.start)
+                    };
+                    repair.edits.extend(edits.into_iter().filter(|(at, _)| is_free(*at)));
                     repair.edits.sort_by_key(|(at, _)| *at);
                     repair.safe = false;
                 }
