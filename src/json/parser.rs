@@ -362,6 +362,7 @@ impl<'s> Parser<'s> {
         // What a comment hides is no mistake of its own.
         if self.text[span.range()].contains(['"', ',', '{', '}', '[', ']', ':']) {
             self.hidden = span.start as usize;
+            self.lose();
             if self.text[span.end as usize..].trim().is_empty() && !self.stack.is_empty() {
                 self.truncated = true;
             }

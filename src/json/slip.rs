@@ -72,6 +72,10 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
         {
             near.splits(&mut mends);
         }
+        // A letter of a literal may be what looks like a quotation mark.
+        if error.kind == Kind::UnclosedString && !text[error.span.range()].starts_with('"') {
+            near.splits(&mut mends);
+        }
         if error.kind == Kind::Unopened {
             near.opener(&mut mends);
         }
@@ -96,7 +100,8 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
         budget = budget.saturating_sub(error.span.start as usize);
         let mut best = None;
         let mut fewest = document.errors.len();
-        for mend in elsewhere.iter().cloned().chain(near.candidates()) {
+        let comment = uncommented(text, error);
+        for mend in comment.into_iter().chain(elsewhere.iter().cloned()).chain(near.candidates()) {
             let mut all = mends.clone();
             all.push(mend);
             // The error of each mend counts.
@@ -259,6 +264,12 @@ fn misplaced_by_layout(text: &str) -> Vec<Mend> {
                 let is_neighbour = indent == top.indent && ends_line(bytes, token.end);
                 indent <= top.indent && (!opens || is_neighbour)
             };
+            // One that opens within a line may end in it.
+            if line.is_some() && !top.ends_line && is_out && !closes && found.len() < MOST {
+                let end = if bytes[last_end - 1] == b',' { last_end - 1 } else { last_end };
+                let at = text[..end].trim_end().len();
+                found.push(unclosed(top.at, at, if bytes[top.at] == b'{' { "}" } else { "]" }));
+            }
             if line.is_some() && top.ends_line && is_out {
                 // A comma stands behind the bracket.
                 let end = if bytes[last_end - 1] == b',' { last_end - 1 } else { last_end };
@@ -336,6 +347,24 @@ fn nested_array(document: &Document<'_>, error: &SyntaxError) -> Option<Mend> {
     let (inner, more) = (inner.next()?, inner.next());
     let at = inner.as_value().span().start as usize;
     more.is_none().then(|| stray(document.text, at..at + 1))
+}
+
+/// Where `error` is a comment up to the end of its line: what stands in it may be of the document, and only
+/// its mark too much.
+fn uncommented(text: &str, error: &SyntaxError) -> Option<Mend> {
+    let comment = text.get(error.span.range()).filter(|_| error.kind == Kind::Comment)?;
+    let len = if comment.starts_with('#') {
+        1
+    } else if comment.starts_with("//") {
+        2
+    } else {
+        return None;
+    };
+    let start = error.span.start as usize;
+    let at = start..start + len;
+    let edits = vec![(at.clone(), " ")];
+    let message = "a comment in JSON, which hides a part of it".to_owned();
+    Some(Mend::new(edits, at, Kind::Comment, message, "delete its mark"))
 }
 
 /// The token at `at` is too many.
@@ -721,7 +750,8 @@ impl<'s> Near<'s> {
             let ends = before.is_empty() && is_scalar(behind);
             let is_sign = stray.is_ascii_alphanumeric() || "+-.".contains(stray);
             // A digit at the end of a number is one of its own.
-            let is_end = behind.is_empty() && is_scalar(before) && !stray.is_ascii_digit();
+            let is_of_number = stray.is_ascii_digit() && super::parser::is_number(before);
+            let is_end = behind.is_empty() && is_scalar(before) && !is_of_number;
             if is_sign && (ends || is_end) {
                 let rights: &[&'static str] =
                     if ends { &[":", ",", "[", "{"] } else { &[",", "}", "]"] };
