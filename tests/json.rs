@@ -1042,7 +1042,7 @@ fn layouts() -> [String; 3] {
 }
 
 /// How many of a thousand single changes may give more than one finding.
-const MAX_SHARE: usize = 15;
+const MAX_SHARE: usize = 8;
 
 /// One change of one character gives one finding as a rule, and safe repairs make nothing worse.
 #[test]

@@ -241,3 +241,72 @@ fn one_character_gives_one_finding() {
     assert!(row.far * 500 <= tried, "{} of {tried} are shown elsewhere", row.far);
     assert_eq!(row.idle, 0, "repairs that make nothing better");
 }
+
+#[test]
+fn white_space_of_another_kind_is_the_finding() {
+    for (space, name) in [
+        ('\u{a0}', "U+00A0 NO-BREAK SPACE"),
+        ('\u{2028}', "U+2028 LINE SEPARATOR"),
+        ('\u{feff}', "U+FEFF ZERO WIDTH NO-BREAK SPACE"),
+        ('\u{3000}', "U+3000 IDEOGRAPHIC SPACE"),
+        ('\u{c}', "U+000C FORM FEED"),
+    ] {
+        for text in layouts().map(|(_, text)| text) {
+            let (mut quoted, mut escaped) = (false, false);
+            let mut before = ' ';
+            for (at, c) in text.char_indices().skip(1) {
+                let is_word = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+                let is_inside = quoted || is_word(before) && is_word(c);
+                quoted ^= c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                before = c;
+                if is_inside {
+                    continue;
+                }
+                let wrong = format!("{}{space}{}", &text[..at], &text[at..]);
+                let found = diagnostics(&[("r.json", &wrong), ("o.json", OTHER)]);
+                let span = found.first().map_or(0..0, |it| it.primary.span.range());
+                assert!(
+                    found.len() == 1 && span == (at..at + space.len_utf8()),
+                    "{wrong}\n{found:#?}"
+                );
+                assert!(found[0].message.starts_with(name), "{}", found[0].message);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mistake_hides_nothing_of_the_next_hypothesis() {
+    let text = REGISTER.replace("\"q::r\"", "\"q::(r\"");
+    assert_eq!(diagnostics(&[("r.json", &text), ("o.json", OTHER)]).len(), 1);
+    let second = text.find("      \"_n\"").unwrap();
+    let mut lost = Vec::new();
+    for (start, old) in text[..second].char_indices().filter(|(_, c)| "{}[]:,\"'".contains(*c)) {
+        for new in ["", "x", "(", ";", "\\"] {
+            let wrong = format!("{}{new}{}", &text[..start], &text[start + old.len_utf8()..]);
+            let found = diagnostics(&[("r.json", &wrong), ("o.json", OTHER)]);
+            if !found.iter().any(|it| it.rule == "invalid-pattern") {
+                lost.push(format!("{:?}", &wrong[start.saturating_sub(20)..start + 5]));
+            }
+        }
+    }
+    // Where the first one is not closed, or the second one not opened, what is in it may be of the other.
+    assert!(lost.len() <= MOST_LOST, "{}: {lost:#?}", lost.len());
+}
+
+/// So many of these changes may hide what is found in the next hypothesis.
+const MOST_LOST: usize = 10;
+
+#[test]
+fn half_a_surrogate_pair_is_found_in_names_at_every_depth() {
+    for (right, wrong) in [
+        ("\"claimed\": [\"a", "\"\\ud83d\": [], \"claimed\": [\"a"),
+        ("{\"a\": -2e3}]", "{\"a\": -2e3}], \"\\ud83d\": {\"b\": [{\"\\udc00\": 1}]}"),
+    ] {
+        let text = REGISTER.replace(right, wrong);
+        let found = diagnostics(&[("r.json", &text), ("o.json", OTHER)]);
+        let count = found.iter().filter(|it| it.rule == "invalid-encoding").count();
+        assert_eq!(count, wrong.matches("\\ud").count(), "{found:#?}");
+    }
+}

@@ -49,6 +49,8 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
     if document.errors.len() >= MAX_ERRORS || text.len() > MAX_READ {
         return document;
     }
+    let budget = text.len().saturating_mul(READINGS).saturating_add(MIN_READ);
+    let mut budget = budget.min(MAX_READ);
     let elsewhere = better_places(text, &document);
     if let [error] = document.errors.as_slice() {
         let mut mends = Vec::new();
@@ -81,15 +83,19 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
         }
         mends.extend(nested_array(&document, error));
         mends.extend(elsewhere);
-        let read = mends.into_iter().find_map(|mend| {
-            let mended = Mended::new(text, vec![mend])?;
-            let (read, _) = Parser::new(&mended.text).run_within(0);
-            mended.settle(text, read?)
-        });
-        return read.unwrap_or(document);
+        for mend in mends {
+            let Some(mended) = Mended::new(text, vec![mend]) else { continue };
+            let (read, cost) = Parser::new(&mended.text).run_within(0);
+            budget = budget.saturating_sub(cost.saturating_add(text.len() / 8));
+            if let Some(read) = read.and_then(|read| mended.settle(text, read)) {
+                return read;
+            }
+            if budget == 0 {
+                break;
+            }
+        }
+        return document;
     }
-    let budget = text.len().saturating_mul(READINGS).saturating_add(MIN_READ);
-    let mut budget = budget.min(MAX_READ);
     let mut mends: Vec<Mend> = Vec::new();
     for tried in 0..MAX_TRIED {
         let Some(error) = document.errors.get(tried) else { break };
