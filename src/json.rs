@@ -226,9 +226,9 @@ impl<'s> Document<'s> {
     fn has_sure_end(&self, container: u32) -> bool {
         let Node { span, guessed, .. } = self.node(container);
         // What stands behind the document may be of it.
-        let goes_on = |error: &SyntaxError| error.kind == SyntaxErrorKind::AfterDocument;
+        let is_end = |error: &SyntaxError| error.kind != SyntaxErrorKind::AfterDocument;
         !guessed
-            && !(container == 0 && self.errors.iter().any(goes_on))
+            && (container != 0 || self.errors.iter().all(is_end))
             && !self.bracket_errors().any(|at| self.are_neighbours(span.end, at.start))
     }
 

@@ -283,8 +283,8 @@ fn misplaced_by_layout(text: &str) -> Vec<Mend> {
                 if closes {
                     found.push(stray(text, token.clone()));
                 }
-                let closers = if bytes[top.at] == b'{' { ["}", "},"] } else { ["]", "],"] };
-                found.extend(closers.map(|closer| unclosed(top.at, at, closer)));
+                let rights = if bytes[top.at] == b'{' { ["}", "},"] } else { ["]", "],"] };
+                found.extend(rights.map(|right| unclosed(top.at, at, right)));
                 return found;
             }
         }
@@ -1016,19 +1016,21 @@ impl Mended {
         Spelled { source, parts: parts.collect() }
     }
 
+    /// Whether one of the errors quotes what was mended: what it quotes has to be the text as it is.
+    fn is_quoted(&self, errors: &[SyntaxError]) -> bool {
+        let is_in = |new: &Range<usize>, at: Range<usize>| {
+            !at.is_empty() && at.start < new.end.max(new.start + 1) && new.start < at.end
+        };
+        let mut edits = self.edits.iter();
+        edits.any(|(_, new)| errors.iter().any(|error| is_in(new, error.span.range())))
+    }
+
     /// What was read of the mended text, as what was read of `text`.
     /// `None` where a token that was put in has become part of a string, or a string that it lies in is at
     /// fault itself.
     fn settle<'s>(&self, text: &'s str, read: Document<'_>) -> Option<Document<'s>> {
         let Document { nodes, spellings, decoded, escapes, repeats, errors, .. } = read;
-        // What an error quotes has to be the text as it is.
-        let is_in_error = |(_, new): &(Range<usize>, Range<usize>)| {
-            errors.iter().any(|error: &SyntaxError| {
-                let at = error.span.range();
-                !at.is_empty() && at.start < new.end.max(new.start + 1) && new.start < at.end
-            })
-        };
-        if self.edits.iter().any(is_in_error) {
+        if self.is_quoted(&errors) {
             return None;
         }
         let mut document = Document { text, nodes, spellings, decoded, escapes, repeats, errors };
