@@ -206,10 +206,30 @@ impl<'s> Document<'s> {
         gap.len() <= NEAR && gap.bytes().all(|byte| b" \t\r\n,".contains(&byte))
     }
 
+    /// Whether an error speaks of the text at `span`, or stands so close to it that it may be about it.
+    fn is_disturbed(&self, span: Span) -> bool {
+        let touches = |at: Span| at.start <= span.end && span.start <= at.end;
+        self.errors.iter().any(|error| error.kind.is_of_text() && touches(error.span))
+    }
+
+    /// Whether an error stands in `span` or next to it: nothing but a comma and white space lies between.
+    fn is_beside_error(&self, span: Span) -> bool {
+        let errors = self.errors.iter().filter(|error| !error.kind.is_harmless());
+        errors.map(|error| error.span).any(|at| {
+            at.start <= span.end && span.start <= at.end
+                || self.are_neighbours(span.end, at.start)
+                || self.are_neighbours(at.end, span.start)
+        })
+    }
+
     /// Whether it is clear where the container of that number ends: no such error stands there.
     fn has_sure_end(&self, container: u32) -> bool {
         let Node { span, guessed, .. } = self.node(container);
-        !guessed && !self.bracket_errors().any(|at| self.are_neighbours(span.end, at.start))
+        // What stands behind the document may be of it.
+        let is_end = |error: &SyntaxError| error.kind != SyntaxErrorKind::AfterDocument;
+        !guessed
+            && (container != 0 || self.errors.iter().all(is_end))
+            && !self.bracket_errors().any(|at| self.are_neighbours(span.end, at.start))
     }
 
     fn member(&self, name: u32) -> Member<'_> {
@@ -302,6 +322,40 @@ impl<'d> Value<'d> {
     /// Whether it is clear where this container ends: what stands in it may else belong to another one.
     pub fn has_sure_end(self) -> bool {
         self.doc.has_sure_end(self.id)
+    }
+
+    /// Whether an error stands in it or next to it, so that it may not be what was meant to stand there.
+    pub fn is_beside_error(self) -> bool {
+        self.doc.is_beside_error(self.span())
+    }
+
+    /// Whether an error stands in it, or touches it.
+    pub fn touches_error(self) -> bool {
+        let span = self.span();
+        let errors = self.doc.errors.iter().filter(|error| !error.kind.is_harmless());
+        errors.map(|error| error.span).any(|at| at.start <= span.end && span.start <= at.end)
+    }
+
+    /// Whether an error stands in this container, and not within one of its children: what its children
+    /// are may be a guess.
+    pub fn has_loose_error(self) -> bool {
+        let span = self.span();
+        let errors = self.doc.errors.iter().filter(|error| !error.kind.is_harmless());
+        let errors = errors.map(|error| error.span);
+        let mut own = errors.filter(|at| at.start <= span.end && span.start <= at.end);
+        own.any(|at| {
+            // What is missing at the end of a child is missing between two.
+            let inset = u32::from(at.is_empty());
+            let is_of_child =
+                |child: Span| child.start + inset <= at.start && at.end + inset <= child.end;
+            !match self.kind() {
+                Kind::Array(array) => array.elements().any(|it| is_of_child(it.span())),
+                Kind::Object(object) => object
+                    .members()
+                    .any(|it| is_of_child(it.name.span()) || is_of_child(it.value.span())),
+                _ => true,
+            }
+        })
     }
 
     /// The string, if it is one.
@@ -553,7 +607,7 @@ impl<'d> Str<'d> {
 
     /// Whether an error speaks of its spelling, so that its value may not be what was meant.
     pub fn is_misspelled(self) -> bool {
-        self.fault() != Fault::None
+        self.fault() != Fault::None || self.doc.is_disturbed(self.span())
     }
 
     fn fault(self) -> Fault {

@@ -184,11 +184,11 @@ impl<'d> Register<'d> {
     }
 
     /// Forgets the ids, descriptions and patterns whose text is not known, so that nothing is said of
-    /// it: those at which `is_damaged` says that bytes were lost, those that are never closed, and
-    /// those with half of a surrogate pair, in whose value another character stands.
+    /// it: those at which `is_damaged` says that bytes were lost, those that JSON could not give as they are
+    /// spelled, and those with half of a surrogate pair, in whose value another character stands.
     pub fn forget(&mut self, is_damaged: impl Fn(Span) -> bool) {
         let keep = |text: &Str<'_>| {
-            !text.is_guessed() && !text.has_lone_surrogate() && !is_damaged(text.span())
+            !text.is_misspelled() && !text.has_lone_surrogate() && !is_damaged(text.span())
         };
         self.family = self.family.filter(keep);
         for hypothesis in &mut self.hypotheses {
@@ -251,6 +251,7 @@ impl<'d> Hypothesis<'d> {
             allowances: Vec::new(),
             lost_allowances: Vec::new(),
         };
+        let mut has_allowances = false;
         for Member { name, value } in object.effective_members() {
             match name.value() {
                 "id" => {
@@ -274,8 +275,13 @@ impl<'d> Hypothesis<'d> {
                     };
                 }
                 "_reglint" => {
+                    has_allowances = true;
                     let allow = value.get("allow");
-                    if !value.is_complete() || allow.is_some_and(|it| !it.is_complete()) {
+                    let is_lost = |it: Value<'_>| {
+                        let mut members = it.as_object().into_iter().flat_map(Object::members);
+                        !is_sound(it) || members.any(|member| member.name.is_misspelled())
+                    };
+                    if is_lost(value) || allow.is_some_and(is_lost) {
                         hypothesis.lost_allowances.push(None);
                     }
                     for member in allow.into_iter().flat_map(entries) {
@@ -290,6 +296,10 @@ impl<'d> Hypothesis<'d> {
                 }
                 _ => {}
             }
+        }
+        // They may stand in what was lost.
+        if !has_allowances && has_lost(object) {
+            hypothesis.lost_allowances.push(None);
         }
         Some(hypothesis)
     }
@@ -341,10 +351,16 @@ impl<'d> Link<'d> {
         let ids = match member.value.kind() {
             Kind::Null => Vec::new(),
             Kind::String(id) => vec![id],
-            Kind::Array(list) => list.elements().filter_map(Value::as_str).collect(),
+            Kind::Array(list) if is_sound(member.value) => {
+                list.elements().filter_map(Value::as_str).collect()
+            }
             _ => return None,
         };
         let is_null = matches!(member.value.kind(), Kind::Null);
+        // What stands next to a mistake may stand for something else.
+        if !matches!(member.value.kind(), Kind::Array(_)) && member.value.is_beside_error() {
+            return None;
+        }
         Some(Self { family: member.name, value: member.value, ids, is_null })
     }
 }
@@ -381,6 +397,23 @@ pub fn is_comment(name: &str) -> bool {
     name.starts_with('_')
 }
 
+/// Whether a container could be read, with all that stands in it.
+fn is_sound(value: Value<'_>) -> bool {
+    value.is_complete() && !value.is_guessed() && !value.has_loose_error()
+}
+
+/// Whether an object without allowances may have had some that could not be read.
+fn has_lost(object: Object<'_>) -> bool {
+    let value = object.as_value();
+    if value.document().errors().is_empty() {
+        return false;
+    }
+    let text = &value.document().text()[value.span().range()];
+    !value.has_sure_end()
+        || object.members().any(|it| it.name.is_misspelled() || !it.value.has_sure_end())
+        || ["\"_reg", "lint"].iter().any(|part| text.contains(part))
+}
+
 /// Whether a value could be read, and if it is an object all its members.
 fn is_read(value: Value<'_>) -> bool {
     let mut members = value.as_object().into_iter().flat_map(Object::members);
@@ -403,7 +436,7 @@ fn array<'d>(object: Object<'d>, name: &str) -> Option<Array<'d>> {
 
 /// The strings of a list that is a member.
 fn strings<'d>(value: Value<'d>, name: &str) -> Vec<Str<'d>> {
-    let list = value.get(name).and_then(Value::as_array);
+    let list = value.get(name).filter(|it| is_sound(*it)).and_then(Value::as_array);
     list.into_iter().flat_map(Array::elements).filter_map(Value::as_str).collect()
 }
 

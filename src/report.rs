@@ -19,6 +19,9 @@ use crate::span::FileId;
 pub struct Report {
     /// The findings in their total order.
     pub diagnostics: Vec<Diagnostic>,
+    /// The last findings of a rule in a file of which more are not shown, each by its index in
+    /// [`diagnostics`](Self::diagnostics) and with how many those are; in ascending order.
+    pub cut: Vec<(usize, usize)>,
     /// The counts.
     pub summary: Summary,
     /// The files that no fix may touch, in ascending order: those that do not parse, whose bytes are not
@@ -44,10 +47,12 @@ pub struct Summary {
     pub hypotheses: usize,
     /// Patterns in them, canonical and of subcomponents, repeated ones counted each time.
     pub patterns: usize,
-    /// Findings at error level.
+    /// Findings at error level, those that are not shown too.
     pub errors: usize,
-    /// Findings at warning level.
+    /// Findings at warning level, likewise.
     pub warnings: usize,
+    /// How many of these findings are not shown.
+    pub not_shown: usize,
     /// Findings that `--fix` repairs: those with a safe fix of files that may be touched.
     pub fixable: usize,
     /// Findings that `--fix --unsafe-fixes` repairs besides.
@@ -153,8 +158,11 @@ impl Report {
                 Some(Applicability::DisplayOnly) | None => {}
             }
         }
+        let (diagnostics, cut) = shown(diagnostics);
+        summary.not_shown = cut.iter().map(|(_, more)| more).sum();
         Self {
-            diagnostics: shown(diagnostics),
+            diagnostics,
+            cut,
             summary,
             sealed,
             baseline: None,
@@ -175,9 +183,16 @@ impl Report {
         applicability(fix, &self.sealed)
     }
 
+    /// How many findings of the rule of the one at `index`, the last of them that is shown of its file, are not.
+    pub fn not_shown_behind(&self, index: usize) -> usize {
+        let found = self.cut.binary_search_by_key(&index, |(last, _)| *last);
+        found.ok().and_then(|at| self.cut.get(at)).map_or(0, |(_, more)| *more)
+    }
+
     /// Takes out all findings: they were written into the baseline.
     pub fn forget_findings(&mut self) {
         self.diagnostics.clear();
+        self.cut.clear();
         let Summary { registers, hypotheses, patterns, .. } = self.summary;
         self.summary = Summary { registers, hypotheses, patterns, ..Summary::default() };
     }
@@ -187,10 +202,10 @@ impl Report {
 const SHOWN: usize = 1000;
 
 /// The findings without those behind the first [`SHOWN`] of a rule in a file; the last that is shown says how many
-/// those are.
-fn shown(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+/// those are. With these last ones by their index, as [`Report::cut`].
+fn shown(diagnostics: Vec<Diagnostic>) -> (Vec<Diagnostic>, Vec<(usize, usize)>) {
     if diagnostics.len() <= SHOWN {
-        return diagnostics;
+        return (diagnostics, Vec::new());
     }
     let mut counts: AHashMap<(FileId, &'static str), (usize, usize)> = AHashMap::new();
     let mut kept: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
@@ -202,14 +217,23 @@ fn shown(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
             kept.push(diagnostic);
         }
     }
-    for (count, last) in counts.into_values().filter(|(count, _)| *count > SHOWN) {
+    let over = counts.into_values().filter(|(count, _)| *count > SHOWN);
+    let mut cut: Vec<_> = over.map(|(count, last)| (last, count - SHOWN)).collect();
+    cut.sort_unstable();
+    for &(last, more) in &cut {
         if let Some(last) = kept.get_mut(last) {
-            let more = count - SHOWN;
-            last.notes
-                .push(format!("{more} more findings of this rule in this file are not shown"));
+            last.notes.push(not_shown(more));
         }
     }
-    kept
+    (kept, cut)
+}
+
+/// Says that so many findings of a rule in a file are not shown.
+pub fn not_shown(more: usize) -> String {
+    match more {
+        1 => "one more finding of this rule in this file is not shown".to_owned(),
+        more => format!("{more} more findings of this rule in this file are not shown"),
+    }
 }
 
 fn applicability(fix: &Fix, sealed: &[FileId]) -> Applicability {
@@ -287,6 +311,8 @@ mod tests {
         let list = list.chain([finding("duplicate-key", Severity::Error, 0, 9)]).collect();
         let report = Report::new(list, &Levels::default(), Summary::default(), Vec::new());
         assert_eq!((report.diagnostics.len(), report.summary.errors), (SHOWN + 1, SHOWN + 6));
+        assert_eq!((report.summary.not_shown, &report.cut[..]), (5, &[(SHOWN, 5)][..]));
+        assert_eq!((report.not_shown_behind(SHOWN), report.not_shown_behind(3)), (5, 0));
         let shown = report.diagnostics.last().unwrap();
         assert_eq!(shown.notes, ["5 more findings of this rule in this file are not shown"]);
     }

@@ -7,6 +7,10 @@
     clippy::needless_raw_string_hashes
 )]
 
+#[path = "support/registers.rs"]
+mod registers;
+mod support;
+
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::PathBuf;
@@ -14,6 +18,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
+use registers::minified;
 use reglint::json::{self, Document, Kind, MAX_DEPTH, MAX_ERRORS, SyntaxErrorKind, Value};
 use reglint::schema::Schema;
 use reglint::source::Source;
@@ -752,7 +757,8 @@ fn escapes_beside_a_bad_one_are_doubted() {
             assert_eq!(error.kind, SyntaxErrorKind::BadEscape);
             assert_eq!(error.repair.as_ref().map(|repair| repair.safe), Some(safe), "{text}");
             let notes = error.notes();
-            assert_eq!(notes.len(), if safe { 1 } else { 2 }, "{notes:?}");
+            let more = usize::from(text.contains(r"\.\d"));
+            assert_eq!(notes.len(), more + if safe { 1 } else { 2 }, "{notes:?}");
             assert!(safe || notes[1].starts_with(&format!("`{spelled}` in this string is")));
         }
     }
@@ -1032,25 +1038,11 @@ fn layouts() -> [String; 3] {
   ]
 }
 "#;
-    let minified: String = pretty.lines().map(str::trim_start).collect();
-    let minified = minified.replace("\": ", "\":").replace(", \"", ",\"");
-    [pretty.to_owned(), pretty.replace('\n', "\r\n"), minified]
-}
-
-/// A small generator of numbers (xorshift), the same in every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % bound
-    }
+    [pretty.to_owned(), pretty.replace('\n', "\r\n"), minified(pretty)]
 }
 
 /// How many of a thousand single changes may give more than one finding.
-const MAX_SHARE: usize = 60;
+const MAX_SHARE: usize = 8;
 
 /// One change of one character gives one finding as a rule, and safe repairs make nothing worse.
 #[test]
@@ -1071,7 +1063,7 @@ fn one_change_gives_one_finding() {
         safe.sort_by_key(|(span, _)| *span);
         (document.errors().len(), schema, safe)
     };
-    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut numbers = support::Rng::new(1);
     let mut tally = std::collections::BTreeMap::<(usize, bool), usize>::new();
     let mut several = 0;
     for layout in &layouts() {

@@ -137,6 +137,25 @@ pub struct SyntaxError {
 }
 
 impl SyntaxErrorKind {
+    /// Whether what stands around it was read as it was meant.
+    pub(super) fn is_harmless(self) -> bool {
+        matches!(self, Self::Comment | Self::Space | Self::TrailingComma | Self::ExtraComma)
+    }
+
+    /// Whether it is about a text: what stands next to it may be part of that text.
+    pub(super) fn is_of_text(self) -> bool {
+        matches!(
+            self,
+            Self::UnquotedText
+                | Self::UnclosedString
+                | Self::UnescapedQuote
+                | Self::ControlCharacter
+                | Self::BadEscape
+                | Self::TruncatedEscape
+                | Self::Unexpected
+        )
+    }
+
     /// Whether what belongs to which container is a guess near it.
     pub(super) fn is_of_brackets(self) -> bool {
         matches!(self, Self::WrongOpener | Self::WrongCloser | Self::Unclosed | Self::Unopened)

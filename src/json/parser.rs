@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use super::error::SyntaxErrorKind as Kind;
-use super::string::is_other_quote;
+use super::string::{is_other_quote, odd_space};
 use super::{
     Document, Escape, MAX_DEPTH, MAX_ERRORS, MAX_INT_DIGITS, Node, PLAIN, Repeat, Spelling,
     SyntaxError, Tag,
@@ -77,7 +77,7 @@ pub(super) struct Parser<'s> {
     hidden: usize,
     pub(super) errors: Vec<SyntaxError>,
     /// How many errors there were beyond [`MAX_ERRORS`].
-    more_errors: usize,
+    pub(super) more_errors: usize,
     /// So many errors are worth reading on.
     most_errors: usize,
 }
@@ -85,6 +85,54 @@ pub(super) struct Parser<'s> {
 /// A character that can stand in a name or word without quotes.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'-' | b'.' | b'+') || byte >= 0x80
+}
+
+/// How many bytes the word at the start of `bytes` has.
+fn word_len(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at)
+        && is_word(byte)
+        && (byte < 0x80 || odd_space(bytes, at) == 0)
+    {
+        at += 1;
+    }
+    at
+}
+
+/// The name of the white space at the start of `text` that JSON does not have.
+pub(super) fn odd_space_name(text: &str) -> Option<String> {
+    let code = u32::from(text.chars().next()?);
+    let is_odd = odd_space(text.as_bytes(), 0) > 0;
+    is_odd.then(|| format!("U+{code:04X} {}", space_name(code)))
+}
+
+/// What Unicode calls the white space that JSON does not have.
+fn space_name(code: u32) -> &'static str {
+    match code {
+        0x0b => "LINE TABULATION",
+        0x0c => "FORM FEED",
+        0x85 => "NEXT LINE",
+        0xa0 => "NO-BREAK SPACE",
+        0x1680 => "OGHAM SPACE MARK",
+        0x2000 => "EN QUAD",
+        0x2001 => "EM QUAD",
+        0x2002 => "EN SPACE",
+        0x2003 => "EM SPACE",
+        0x2004 => "THREE-PER-EM SPACE",
+        0x2005 => "FOUR-PER-EM SPACE",
+        0x2006 => "SIX-PER-EM SPACE",
+        0x2007 => "FIGURE SPACE",
+        0x2008 => "PUNCTUATION SPACE",
+        0x2009 => "THIN SPACE",
+        0x200a => "HAIR SPACE",
+        0x200b => "ZERO WIDTH SPACE",
+        0x2028 => "LINE SEPARATOR",
+        0x2029 => "PARAGRAPH SEPARATOR",
+        0x202f => "NARROW NO-BREAK SPACE",
+        0x205f => "MEDIUM MATHEMATICAL SPACE",
+        0x3000 => "IDEOGRAPHIC SPACE",
+        _ => "ZERO WIDTH NO-BREAK SPACE",
+    }
 }
 
 /// The part of a quoted text that a message shows: nothing behind the end of its first line.
@@ -262,17 +310,20 @@ impl<'s> Parser<'s> {
         if self.name_behind(start).is_some() {
             return false;
         }
-        let is_space = |c: char| {
-            (c.is_whitespace() || c == '\u{feff}' || c == '\u{200b}') && !" \n\r\t".contains(c)
-        };
-        let len = rest.find(|c| !is_space(c)).unwrap_or(rest.len());
-        if len == 0 {
+        let mut end = start;
+        loop {
+            match odd_space(self.bytes, end) {
+                0 => break,
+                len => end += len,
+            }
+        }
+        if end == start {
             return false;
         }
-        self.at = start + len;
-        let code = rest.chars().next().map_or(0, u32::from);
+        self.at = end;
         let span = Span::new(start, self.at);
-        let message = format_args!("U+{code:04X} is not white space in JSON");
+        let name = odd_space_name(rest).unwrap_or_default();
+        let message = format_args!("{name} is no white space of JSON");
         self.report(span, Kind::Space, message)
             .map(|it| it.replace("replace it by a space", span, " ", true));
         true
@@ -311,6 +362,7 @@ impl<'s> Parser<'s> {
         // What a comment hides is no mistake of its own.
         if self.text[span.range()].contains(['"', ',', '{', '}', '[', ']', ':']) {
             self.hidden = span.start as usize;
+            self.lose();
             if self.text[span.end as usize..].trim().is_empty() && !self.stack.is_empty() {
                 self.truncated = true;
             }
@@ -742,9 +794,7 @@ impl<'s> Parser<'s> {
 
     fn literal(&mut self, word: &str, tag: Tag) -> Expect {
         let end = self.at + word.len();
-        if self.bytes[self.at..].starts_with(word.as_bytes())
-            && !self.bytes.get(end).is_some_and(|&byte| is_word(byte))
-        {
+        if self.bytes[self.at..].starts_with(word.as_bytes()) && word_len(&self.bytes[end..]) == 0 {
             let span = Span::new(self.at, end);
             self.at = end;
             return self.leaf(tag, span);
@@ -757,7 +807,9 @@ impl<'s> Parser<'s> {
         let Some((end, integer_digits)) = number_end(self.bytes, start) else {
             return self.bad_number();
         };
-        if self.bytes.get(end).is_some_and(|&byte| is_word(byte)) {
+        if self.bytes.get(end).is_some_and(|&byte| is_word(byte))
+            && word_len(&self.bytes[end..]) > 0
+        {
             return self.bad_number();
         }
         self.at = end;
@@ -1119,7 +1171,7 @@ impl<'s> Parser<'s> {
     #[cold]
     fn split_number(&mut self) -> Expect {
         let rest = &self.bytes[self.at..];
-        self.at += rest.iter().take_while(|&&byte| is_word(byte)).count();
+        self.at += word_len(rest);
         let Some(node) = self.nodes.last_mut() else { return Expect::Rest };
         node.tag = Tag::Invalid;
         node.span.end = self.at as u32;
@@ -1220,7 +1272,7 @@ impl<'s> Parser<'s> {
         if byte == b'"' || is_other_quote(self.char()) {
             return true;
         }
-        let word = self.bytes[self.at..].iter().take_while(|&&byte| is_word(byte)).count();
+        let word = word_len(&self.bytes[self.at..]);
         word > 0 && matches!(self.byte_behind(self.at + word), Some(b':' | b'='))
     }
 
@@ -1232,7 +1284,7 @@ impl<'s> Parser<'s> {
             _ if is_other_quote(self.char()) => true,
             _ => {
                 let rest = &self.bytes[self.at..];
-                let word = rest.iter().take_while(|&&byte| is_word(byte)).count();
+                let word = word_len(rest);
                 matches!(
                     &rest[..word],
                     b"true" | b"false" | b"null" | b"True" | b"False" | b"None" | b"NaN"
@@ -1295,9 +1347,19 @@ impl<'s> Parser<'s> {
         {
             node.guessed = true;
         }
-        let message = format_args!("`{}` closes nothing that is open", byte as char);
-        self.report(span, Kind::WrongCloser, message)
-            .map(|it| it.replace("delete it", span, "", false));
+        let follows = self.byte_behind(self.at + 1);
+        let is_comma = comma.is_none()
+            && self.last_value().is_some()
+            && !matches!(follows, None | Some(b',' | b':' | b'}' | b']'));
+        if is_comma {
+            let message = format_args!("`{}` instead of a comma", byte as char);
+            self.report(span, Kind::WrongCloser, message)
+                .map(|it| it.replace("put a comma", span, ",", false));
+        } else {
+            let message = format_args!("`{}` closes nothing that is open", byte as char);
+            self.report(span, Kind::WrongCloser, message)
+                .map(|it| it.replace("delete it", span, "", false));
+        }
         self.at += 1;
         self.last_end = self.at;
         match (comma, is_object) {
@@ -1404,7 +1466,7 @@ impl<'s> Parser<'s> {
                 b':' | b',' => {}
                 _ if starts && is_value => {
                     let rest = &self.bytes[at..];
-                    at += rest.iter().take_while(|&&it| is_word(it)).count().max(1);
+                    at += word_len(rest).max(1);
                     last = b'1';
                     continue;
                 }
@@ -1456,9 +1518,21 @@ impl<'s> Parser<'s> {
             self.errors.pop();
         }
         let span = Span::new(closer, closer + 1);
+        // Where it stands for a comma.
+        let has_comma = self.text[..closer].trim_end().ends_with(',');
+        let follows = self.byte_behind(closer + 1);
+        if !has_comma && count > 0 && !matches!(follows, None | Some(b',' | b':' | b'}' | b']')) {
+            let mark = if is_object { '}' } else { ']' };
+            self.report(span, Kind::WrongCloser, format_args!("`{mark}` instead of a comma"))
+                .map(|it| it.replace("put a comma", span, ",", false));
+            return;
+        }
         let what = if is_object { "object" } else { "array" };
         let message = format_args!("this bracket closes the {what} too early");
+        // What was to stand before a comma is missing where there is nothing.
+        let is_bare = count == 0 && follows == Some(b',');
         self.report(span, Kind::WrongCloser, message)
+            .filter(|_| !is_bare)
             .map(|it| it.replace("delete it", span, "", false));
     }
 
@@ -1758,7 +1832,7 @@ impl<'s> Parser<'s> {
         }
         let start = at + mark.len_utf8();
         let rest = self.bytes.get(start..)?;
-        let len = rest.iter().take_while(|&&byte| is_word(byte)).count();
+        let len = word_len(rest);
         let is_name = len > 0 && rest.get(len) == Some(&b'"');
         let has_colon = is_name && self.byte_behind(start + len + 1) == Some(b':');
         has_colon.then(|| Span::new(start, start + len))
@@ -1940,13 +2014,17 @@ impl<'s> Parser<'s> {
         {
             return None;
         }
-        let content = Span::new(start, end);
+        // A backslash for the quotation mark.
+        let mark = self.bytes[start] == b'\\' && end > start + 1;
+        let content = Span::new(start + usize::from(mark), end);
         let text = &self.text[content.range()];
         let word = text.bytes().all(is_word);
         let message = format!("the string `{}` has no opening quotation mark", short(text));
         let span = Span::new(start, end + 1);
-        self.report(span, Kind::UnquotedText, message)
-            .map(|it| it.replace("quote it", Span::empty(start), "\"", word));
+        self.report(span, Kind::UnquotedText, message).map(|it| {
+            let at = Span { start: start as u32, end: content.start };
+            it.replace("quote it", at, "\"", word)
+        });
         self.at = end + 1;
         self.push_unopened(span, content);
         self.last_end = self.at;
@@ -2061,7 +2139,7 @@ impl<'s> Parser<'s> {
         if let Some(expect) = self.unopened_string() {
             return expect;
         }
-        let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
+        let len = word_len(&self.bytes[start..]);
         let word = &self.text[start..start + len];
         let span = Span::new(start, start + len);
         let literal = match word.to_ascii_lowercase().as_str() {
@@ -2174,7 +2252,7 @@ impl<'s> Parser<'s> {
         if let Some(expect) = self.unopened_string() {
             return expect;
         }
-        let len = self.bytes[start..].iter().take_while(|&&byte| is_word(byte)).count();
+        let len = word_len(&self.bytes[start..]);
         let text = &self.text[start..start + len];
         let span = Span::new(start, start + len);
         if is_not_finite(text.trim_start_matches(['-', '+'])) {
@@ -2213,6 +2291,11 @@ impl<'s> Parser<'s> {
 fn is_literal(bytes: &[u8]) -> bool {
     let start = bytes.iter().position(|byte| !b" \t".contains(byte)).unwrap_or(bytes.len());
     [&b"true"[..], b"false", b"null"].iter().any(|word| bytes[start..].starts_with(word))
+}
+
+/// Whether all of `text` is a number of JSON.
+pub(super) fn is_number(text: &str) -> bool {
+    number_end(text.as_bytes(), 0).is_some_and(|(end, _)| end == text.len())
 }
 
 fn is_not_finite(word: &str) -> bool {

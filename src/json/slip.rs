@@ -31,7 +31,7 @@ use crate::span::Span;
 const READINGS: usize = 12;
 
 /// How many bytes may be read again besides, whatever the length.
-const MIN_READ: usize = 1 << 20;
+const MIN_READ: usize = 1 << 22;
 
 /// How many bytes may be read again at the most, a second or two.
 const MAX_READ: usize = 1 << 26;
@@ -49,6 +49,8 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
     if document.errors.len() >= MAX_ERRORS || text.len() > MAX_READ {
         return document;
     }
+    let budget = text.len().saturating_mul(READINGS).saturating_add(MIN_READ);
+    let mut budget = budget.min(MAX_READ);
     let elsewhere = better_places(text, &document);
     if let [error] = document.errors.as_slice() {
         let mut mends = Vec::new();
@@ -64,17 +66,36 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
                 near.closings(token, &mut mends);
             }
         }
-        mends.extend(elsewhere);
+        let near = Near::find(text, error.span.start as usize);
+        // Something else than letters, digits and signs may have come into a number or a literal.
+        let is_odd = |it: char| !it.is_ascii_alphanumeric() && !"+-._ ".contains(it);
+        if matches!(error.kind, Kind::UnquotedText | Kind::BadNumber)
+            && (error.kind == Kind::UnquotedText || text[error.span.range()].contains(is_odd))
+        {
+            near.splits(&mut mends);
+        }
+        // A letter of a literal may be what looks like a quotation mark.
+        if error.kind == Kind::UnclosedString && !text[error.span.range()].starts_with('"') {
+            near.splits(&mut mends);
+        }
+        if error.kind == Kind::Unopened {
+            near.opener(&mut mends);
+        }
         mends.extend(nested_array(&document, error));
-        let read = mends.into_iter().find_map(|mend| {
-            let mended = Mended::new(text, vec![mend])?;
-            let (read, _) = Parser::new(&mended.text).run_within(0);
-            mended.settle(text, read?)
-        });
-        return read.unwrap_or(document);
+        mends.extend(elsewhere);
+        for mend in mends {
+            let Some(mended) = Mended::new(text, vec![mend]) else { continue };
+            let (read, cost) = Parser::new(&mended.text).run_within(0);
+            budget = budget.saturating_sub(cost.saturating_add(text.len() / 8));
+            if let Some(read) = read.and_then(|read| mended.settle(text, read)) {
+                return read;
+            }
+            if budget == 0 {
+                break;
+            }
+        }
+        return document;
     }
-    let budget = text.len().saturating_mul(READINGS).saturating_add(MIN_READ);
-    let mut budget = budget.min(MAX_READ);
     let mut mends: Vec<Mend> = Vec::new();
     for tried in 0..MAX_TRIED {
         let Some(error) = document.errors.get(tried) else { break };
@@ -85,14 +106,16 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
         budget = budget.saturating_sub(error.span.start as usize);
         let mut best = None;
         let mut fewest = document.errors.len();
-        for mend in elsewhere.iter().cloned().chain(near.candidates()) {
+        let comment = uncommented(text, error);
+        for mend in comment.into_iter().chain(elsewhere.iter().cloned()).chain(near.candidates()) {
             let mut all = mends.clone();
             all.push(mend);
             // The error of each mend counts.
             let Some(most) = fewest.checked_sub(all.len() + 1) else { break };
             let Some(mended) = Mended::new(text, all) else { continue };
             let (read, cost) = Parser::new(&mended.text).run_within(most);
-            budget = budget.saturating_sub(cost);
+            // To write it costs, too.
+            budget = budget.saturating_sub(cost.saturating_add(text.len() / 8));
             if let Some(read) = read
                 && let errors = read.errors.len() + mended.mends.len()
                 && let Some(read) = mended.settle(text, read)
@@ -182,9 +205,28 @@ fn better_places(text: &str, document: &Document<'_>) -> Vec<Mend> {
     };
     let missing = document.errors.iter().find(is_missing);
     let by_names = missing.and_then(|error| unclosed_by_names(document, error));
-    let mut places = unclosed_by_layout(text);
+    let mut places = misplaced_by_layout(text);
     places.extend(by_names);
+    if let Some(error) = document.errors.first().filter(|_| missing.is_none()) {
+        places.extend(unclosed_before(text, error));
+    }
     places
+}
+
+/// Where `error` says that a `{` does not belong in an object: the object may be an element of a list, and
+/// the bracket of its last member is missing.
+fn unclosed_before(text: &str, error: &SyntaxError) -> Option<Mend> {
+    if error.kind != Kind::Unexpected || !text[error.span.range()].starts_with('{') {
+        return None;
+    }
+    let near = Near::find(text, error.span.start as usize);
+    let opener = *near.open.last()?;
+    let before = text[..error.span.start as usize].trim_end();
+    let at = before.strip_suffix(',')?.trim_end().len();
+    let mended = Mended::new(text, vec![unclosed(opener, at, "}")])?;
+    let (read, _) = Parser::new(&mended.text).run_within(0);
+    let read = mended.settle(text, read?)?;
+    unclosed_by_names(&read, read.errors.first()?)
 }
 
 fn unclosed(opener: usize, at: usize, new: &'static str) -> Mend {
@@ -196,14 +238,17 @@ fn unclosed(opener: usize, at: usize, new: &'static str) -> Mend {
 }
 
 /// The first container whose opening bracket ends its line, and that is not closed though a later line is
-/// indented no deeper than that one.
-fn unclosed_by_layout(text: &str) -> Vec<Mend> {
+/// indented no deeper than that one; before it, closing brackets of such containers that stand elsewhere
+/// than below what they close.
+fn misplaced_by_layout(text: &str) -> Vec<Mend> {
+    const MOST: usize = 4;
     struct Open {
         at: usize,
         indent: usize,
         ends_line: bool,
     }
     let bytes = text.as_bytes();
+    let mut found = Vec::new();
     let mut open: Vec<Open> = Vec::new();
     let (mut at, mut last_end, mut indent) = (0, 0, 0);
     while let Some(token) = token(text, at) {
@@ -217,28 +262,53 @@ fn unclosed_by_layout(text: &str) -> Vec<Mend> {
             if top.at + 1 == last_end {
                 top.ends_line = line.is_some();
             }
-            let is_out = if closes { indent < top.indent } else { indent <= top.indent };
+            let is_out = if closes {
+                indent < top.indent
+            } else {
+                // A bracket that opens elsewhere than its neighbours do is rather astray.
+                let opens = matches!(byte, b'{' | b'[');
+                let is_neighbour = indent == top.indent && ends_line(bytes, token.end);
+                indent <= top.indent && (!opens || is_neighbour)
+            };
+            // One that opens within a line may end in it.
+            if line.is_some() && !top.ends_line && is_out && !closes && found.len() < MOST {
+                let end = if bytes[last_end - 1] == b',' { last_end - 1 } else { last_end };
+                let at = text[..end].trim_end().len();
+                found.push(unclosed(top.at, at, if bytes[top.at] == b'{' { "}" } else { "]" }));
+            }
             if line.is_some() && top.ends_line && is_out {
                 // A comma stands behind the bracket.
                 let end = if bytes[last_end - 1] == b',' { last_end - 1 } else { last_end };
                 let at = end - (text[..end].len() - text[..end].trim_end().len());
-                return if bytes[top.at] == b'{' {
-                    vec![unclosed(top.at, at, "}"), unclosed(top.at, at, "},")]
-                } else {
-                    vec![unclosed(top.at, at, "]"), unclosed(top.at, at, "],")]
-                };
+                if closes {
+                    found.push(stray(text, token.clone()));
+                }
+                let rights = if bytes[top.at] == b'{' { ["}", "},"] } else { ["]", "],"] };
+                found.extend(rights.map(|right| unclosed(top.at, at, right)));
+                return found;
             }
         }
         match byte {
             b'{' | b'[' => open.push(Open { at: token.start, indent, ends_line: false }),
             b'}' | b']' => {
-                open.pop();
+                // One that does not stand below what it closes closes it too early.
+                let is_odd = |it: Open| it.ends_line && (line.is_none() || indent != it.indent);
+                if open.pop().is_some_and(is_odd) && found.len() < MOST {
+                    found.push(stray(text, token.clone()));
+                }
             }
             _ => {}
         }
         (at, last_end) = (token.end, token.end);
     }
-    Vec::new()
+    found
+}
+
+/// Whether nothing but spaces stands between `at` and the end of its line.
+fn ends_line(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let next = rest.iter().find(|byte| !b" \t".contains(byte));
+    matches!(next, None | Some(b'\n' | b'\r'))
 }
 
 /// Where `error` says that an object in a list is not closed: its last member may be an object that has
@@ -283,6 +353,24 @@ fn nested_array(document: &Document<'_>, error: &SyntaxError) -> Option<Mend> {
     let (inner, more) = (inner.next()?, inner.next());
     let at = inner.as_value().span().start as usize;
     more.is_none().then(|| stray(document.text, at..at + 1))
+}
+
+/// Where `error` is a comment up to the end of its line: what stands in it may be of the document, and only
+/// its mark too much.
+fn uncommented(text: &str, error: &SyntaxError) -> Option<Mend> {
+    let comment = text.get(error.span.range()).filter(|_| error.kind == Kind::Comment)?;
+    let len = if comment.starts_with('#') {
+        1
+    } else if comment.starts_with("//") {
+        2
+    } else {
+        return None;
+    };
+    let start = error.span.start as usize;
+    let at = start..start + len;
+    let edits = vec![(at.clone(), " ")];
+    let message = "a comment in JSON, which hides a part of it".to_owned();
+    Some(Mend::new(edits, at, Kind::Comment, message, "delete its mark"))
 }
 
 /// The token at `at` is too many.
@@ -412,6 +500,7 @@ impl<'s> Near<'s> {
     fn candidates(&self) -> Vec<Mend> {
         let mut all = Vec::new();
         self.joins(&mut all);
+        self.splits(&mut all);
         self.brackets(&mut all);
         self.strays(&mut all);
         self.separators(&mut all);
@@ -436,6 +525,21 @@ impl<'s> Near<'s> {
             }
         } else if self.first(before).is_ascii_alphanumeric() || self.first(before) == b'-' {
             all.push(stray(self.text, before.clone()));
+        }
+    }
+
+    /// One character before the place that stands for an opening bracket.
+    fn opener(&self, all: &mut Vec<Mend>) {
+        let before = self.before.checked_sub(1).and_then(|index| self.tokens.get(index));
+        let Some(token) = before.filter(|token| self.text[(*token).clone()].chars().count() == 1)
+        else {
+            return;
+        };
+        let stray = self.text[token.start..].chars().next().unwrap_or_default();
+        for right in ["{", "["] {
+            let (kind, message) = instead(stray, right);
+            let edits = vec![(token.clone(), right)];
+            all.push(Mend::new(edits, token.clone(), kind, message, "put the right bracket"));
         }
     }
 
@@ -478,9 +582,8 @@ impl<'s> Near<'s> {
 
     /// Brackets of the wrong kind.
     fn brackets(&self, all: &mut Vec<Mend>) {
-        let mut replace = |at: usize, right: &[&'static str]| {
+        let mut replace = |at: Range<usize>, right: &[&'static str]| {
             for &right in right {
-                let at = at..at + 1;
                 let kind = if b"{[".contains(&right.as_bytes()[0]) {
                     Kind::WrongOpener
                 } else {
@@ -488,7 +591,7 @@ impl<'s> Near<'s> {
                 };
                 let message = format!("`{}` instead of `{right}`", &self.text[at.clone()]);
                 let edits = vec![(at.clone(), right)];
-                all.push(Mend::new(edits, at, kind, message, "put the right bracket"));
+                all.push(Mend::new(edits, at.clone(), kind, message, "put the right bracket"));
             }
         };
         let innermost = self.open.iter().rev().take(2).copied();
@@ -499,13 +602,21 @@ impl<'s> Near<'s> {
                 continue;
             }
             match self.text.as_bytes().get(at) {
-                Some(b'{') => replace(at, &["["]),
-                Some(b'[') => replace(at, &["{"]),
-                Some(b'(') => replace(at, &["{", "["]),
-                Some(b'}') => replace(at, &["]"]),
-                Some(b']') => replace(at, &["}"]),
-                Some(b')') => replace(at, &["]", "}"]),
+                Some(b'{') => replace(at..at + 1, &["["]),
+                Some(b'[') => replace(at..at + 1, &["{"]),
+                Some(b'}') => replace(at..at + 1, &["]"]),
+                Some(b']') => replace(at..at + 1, &["}"]),
                 _ => {}
+            }
+        }
+        // Anything else of one character.
+        for token in self.suspects() {
+            let spelled = &self.text[token.clone()];
+            if spelled.chars().count() == 1 {
+                let rights = ["{", "[", "}", "]"];
+                let others: Vec<_> =
+                    rights.into_iter().filter(|it| !spelled.contains(*it)).collect();
+                replace(token.clone(), &others);
             }
         }
     }
@@ -520,6 +631,20 @@ impl<'s> Near<'s> {
         }
         for &at in self.open.iter().rev().take(2) {
             delete(at..at + 1);
+        }
+        // Or one that stands for a value.
+        for token in self.suspects() {
+            let spelled = &self.text[token.clone()];
+            if spelled.chars().count() == 1 {
+                let message = match super::parser::odd_space_name(spelled) {
+                    Some(name) => format!("{name} stands where a value should"),
+                    None => format!("`{spelled}` stands where a value should"),
+                };
+                let edits = vec![(token.clone(), "null")];
+                let mut mend = Mend::new(edits, token.clone(), Kind::Unexpected, message, "");
+                mend.error.repair = None;
+                all.push(mend);
+            }
         }
         // Two tokens in the wrong order.
         let near = self.before.saturating_sub(2)..self.tokens.len();
@@ -576,16 +701,92 @@ impl<'s> Near<'s> {
         }
     }
 
+    /// Numbers and literals that one character splits, or that have another one in place of one of theirs,
+    /// or at an end.
+    fn splits(&self, all: &mut Vec<Mend>) {
+        /// So far from the place a character may stand.
+        const REACH: usize = 8;
+        let place = self.tokens.get(self.before).map_or(self.text.len(), |token| token.start);
+        let place = place.min(self.text.len());
+        let bytes = self.text.as_bytes();
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+        let from = (place.saturating_sub(REACH)..=place).find(|&at| self.text.is_char_boundary(at));
+        for (at, stray) in self.text[from.unwrap_or(place)..].char_indices() {
+            let at = from.unwrap_or(place) + at;
+            if at > place + REACH {
+                break;
+            }
+            let end = at + stray.len_utf8();
+            let before = bytes[..at].iter().rev().take_while(|&&byte| is_plain(byte)).count();
+            let behind = bytes[end..].iter().take_while(|&&byte| is_plain(byte)).count();
+            let (before, behind) = (&self.text[at - before..at], &self.text[end..end + behind]);
+            if before.len() + behind.len() > 40 {
+                continue;
+            }
+            let mut add = |new: &'static str, kind, message: String, words| {
+                all.push(Mend::new(vec![(at..end, new)], at..end, kind, message, words));
+            };
+            if !before.is_empty() && !behind.is_empty() && is_scalar(&format!("{before}{behind}")) {
+                let message = format!("`{stray}` within `{before}{behind}`");
+                add("", Kind::Unexpected, message, "delete it");
+            }
+            if before.is_empty() && behind.is_empty() {
+                continue;
+            }
+            for word in ["true", "false", "null"] {
+                let is_of_it = word.len() == before.len() + 1 + behind.len()
+                    && word.starts_with(before)
+                    && word.ends_with(behind);
+                if let Some(right) = word.get(before.len()..=before.len()).filter(|_| is_of_it) {
+                    let right = ["t", "r", "u", "e", "f", "a", "l", "s", "n"]
+                        .into_iter()
+                        .find(|it| *it == right);
+                    let message = format!("`{before}{stray}{behind}` instead of `{word}`");
+                    add(right.unwrap_or(""), Kind::WrongLiteral, message, "put the right letter");
+                }
+            }
+            if before.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+                && !stray.is_ascii_digit()
+                && is_scalar(&format!("{before}0{behind}"))
+            {
+                let message = format!("`{before}{stray}{behind}` is no number of JSON");
+                add("0", Kind::BadNumber, message, "put a digit");
+            }
+            // What stands for a separator or a bracket.
+            let ends = before.is_empty() && is_scalar(behind);
+            let is_sign = stray.is_ascii_alphanumeric() || "+-.".contains(stray);
+            // A digit at the end of a number is one of its own.
+            let is_of_number = stray.is_ascii_digit() && super::parser::is_number(before);
+            let is_end = behind.is_empty() && is_scalar(before) && !is_of_number;
+            if is_sign && (ends || is_end) {
+                let rights: &[&'static str] =
+                    if ends { &[":", ",", "[", "{"] } else { &[",", "}", "]"] };
+                for right in rights {
+                    let (kind, message) = instead(stray, right);
+                    add(right, kind, message, "put it");
+                }
+            }
+        }
+    }
+
     /// Quotation marks that are too many, or that stand within a string without a backslash.
     fn quotes(&self, all: &mut Vec<Mend>) {
         for token in self.suspects() {
             if self.first(token) != b'"' {
+                let spelled = &self.text[token.clone()];
+                if spelled.chars().count() == 1 {
+                    let message = format!("`{spelled}` instead of a quotation mark");
+                    let edits = vec![(token.clone(), "\"")];
+                    let kind = Kind::WrongQuotes;
+                    all.push(Mend::new(edits, token.clone(), kind, message, "put one"));
+                }
                 continue;
             }
             let is_string = self.is_string(token);
             if !is_string {
                 self.closings(token, all);
             }
+            self.within(token, all);
             let last = is_string.then(|| token.end - 1);
             for start in [Some(token.start), last].into_iter().flatten() {
                 let at = start..start + 1;
@@ -601,7 +802,108 @@ impl<'s> Near<'s> {
     }
 }
 
+/// What to say of a character that stands for another one.
+fn instead(stray: char, right: &str) -> (Kind, String) {
+    match right {
+        ":" => (Kind::WrongSeparator, format!("`{stray}` instead of a colon")),
+        "," => (Kind::WrongSeparator, format!("`{stray}` instead of a comma")),
+        "{" | "[" => (Kind::WrongOpener, format!("`{stray}` instead of `{right}`")),
+        _ => (Kind::WrongCloser, format!("`{stray}` instead of `{right}`")),
+    }
+}
+
+/// Whether `text` is a number or a literal.
+fn is_scalar(text: &str) -> bool {
+    matches!(text, "true" | "false" | "null") || super::parser::is_number(text)
+}
+
 impl Near<'_> {
+    /// Characters of a string, or behind it, that stand for something else.
+    fn within(&self, token: &Range<usize>, all: &mut Vec<Mend>) {
+        const MOST: usize = 8;
+        let is_string = self.is_string(token);
+        let bytes = self.text.as_bytes();
+        // Its quotation marks.
+        let last = is_string.then(|| token.end - 1);
+        for at in [Some(token.start), last].into_iter().flatten() {
+            for right in [":", ",", "[", "{", "]", "}"] {
+                let (kind, message) = instead('"', right);
+                let edits = vec![(at..at + 1, right)];
+                all.push(Mend::new(edits, at..at + 1, kind, message, "put it"));
+            }
+        }
+        // A tab for the backslash of an escape.
+        if is_string && self.text[token.start..token.end - 1].ends_with('\t') {
+            let at = token.end - 2..token.end - 1;
+            let message = "a tab in a string has to be spelled `\\t`".to_owned();
+            let edits = vec![(at.clone(), "\\")];
+            all.push(Mend::new(edits, at, Kind::ControlCharacter, message, "put a backslash"));
+        }
+        // A character between a backslash and the mark that it escapes.
+        if is_string && token.len() > 4 {
+            let inner = &self.text[token.start..token.end - 1];
+            if let Some(stray) = inner.chars().next_back()
+                && let at = token.end - 1 - stray.len_utf8()
+                && inner[..inner.len() - stray.len_utf8()].ends_with('\\')
+                && !"\"\\/bfnrtu".contains(stray)
+            {
+                let message = format!("`\\{stray}` is no escape of JSON");
+                let place = at - 1..token.end - 1;
+                let edits = vec![(at..token.end - 1, "")];
+                all.push(Mend::new(edits, place, Kind::BadEscape, message, "delete it"));
+            }
+        }
+        // Where it may end rather.
+        let mut at = token.start + 1;
+        let mut count = 0;
+        while at < token.end && count < MOST {
+            let Some(stray) = self.text[at..].chars().next() else { break };
+            let end = at + stray.len_utf8();
+            let rest = bytes.get(end..).unwrap_or_default();
+            let next = rest.iter().find(|byte| !b" \t".contains(byte));
+            let is_last = !is_string && end == token.end;
+            if is_last || matches!(next, None | Some(b',' | b':' | b'}' | b']')) {
+                count += 1;
+                let message = format!("`{stray}` instead of the closing quotation mark");
+                let edits = vec![(at..end, "\"")];
+                let kind = Kind::UnclosedString;
+                all.push(Mend::new(edits, at..end, kind, message, "put it"));
+                let message = "this string is not closed".to_owned();
+                let edits = vec![(end..end, "\"")];
+                all.push(Mend::new(edits, token.start..end, kind, message, "close it here"));
+            }
+            at = end;
+        }
+        // A line end for the backslash of an escape.
+        let line = bytes.get(token.end..).unwrap_or_default();
+        let len = usize::from(line.starts_with(b"\r")) + 1;
+        if !is_string && matches!(line.first(), Some(b'\n' | b'\r')) {
+            let message = "a string cannot run over the end of a line".to_owned();
+            let at = token.end..(token.end + len).min(self.text.len());
+            let slashes =
+                self.text[..token.end].bytes().rev().take_while(|&it| it == b'\\').count();
+            let (new, words) = if slashes % 2 == 1 {
+                ("", "delete the line end")
+            } else {
+                ("\\", "put a backslash")
+            };
+            let edits = vec![(at.clone(), new)];
+            all.push(Mend::new(edits, at, Kind::ControlCharacter, message, words));
+        }
+        // A quotation mark for a digit.
+        if let Some(last) = last
+            && let Some(escape) = self.text[token.start..last].rfind("\\u")
+            && let digits = &self.text[token.start + escape + 2..last]
+            && digits.len() < 4
+            && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+        {
+            let message = "`\\u` needs four hexadecimal digits".to_owned();
+            let at = token.start + escape..last + 1;
+            let edits = vec![(last..last + 1, "0")];
+            all.push(Mend::new(edits, at, Kind::TruncatedEscape, message, "put a digit"));
+        }
+    }
+
     /// Where a string that its line ends may have been meant to end: before closing brackets and
     /// commas.
     fn closings(&self, token: &Range<usize>, all: &mut Vec<Mend>) {
@@ -696,18 +998,31 @@ impl Mended {
         let own = spelling.map_or(0..0, |it| it.escapes.start as usize..it.escapes.end as usize);
         let own = &escapes[own];
         let joins = edits.iter().filter(|(_, new)| new.is_empty());
-        let parts = joins.map(|(old, new)| {
+        let parts = joins.filter_map(|(old, new)| {
             let place = new.start as u32;
             let at = match own.iter().rfind(|escape| escape.source < place) {
                 Some(it) => {
                     let end = it.source + u32::from(it.source_len);
+                    // Within an escape, it is one character all the same.
+                    if place < end {
+                        return None;
+                    }
                     it.at + u32::from(it.len) + place.saturating_sub(end)
                 }
                 None => place.saturating_sub(source.start),
             };
-            (at, old.clone())
+            Some((at, old.clone()))
         });
         Spelled { source, parts: parts.collect() }
+    }
+
+    /// Whether one of the errors quotes what was mended: what it quotes has to be the text as it is.
+    fn is_quoted(&self, errors: &[SyntaxError]) -> bool {
+        let is_in = |new: &Range<usize>, at: Range<usize>| {
+            !at.is_empty() && at.start < new.end.max(new.start + 1) && new.start < at.end
+        };
+        let mut edits = self.edits.iter();
+        edits.any(|(_, new)| errors.iter().any(|error| is_in(new, error.span.range())))
     }
 
     /// What was read of the mended text, as what was read of `text`.
@@ -715,14 +1030,19 @@ impl Mended {
     /// fault itself.
     fn settle<'s>(&self, text: &'s str, read: Document<'_>) -> Option<Document<'s>> {
         let Document { nodes, spellings, decoded, escapes, repeats, errors, .. } = read;
+        if self.is_quoted(&errors) {
+            return None;
+        }
         let mut document = Document { text, nodes, spellings, decoded, escapes, repeats, errors };
         let Document { nodes, spellings, decoded, escapes, errors, .. } = &mut document;
         let mut joined = Vec::new();
         for (id, node) in nodes.iter().enumerate().filter(|(_, node)| node.tag == Tag::String) {
             let edits = self.edits_within(node.span);
             let is_of_string = |(_, new): &(Range<usize>, Range<usize>)| {
-                matches!(&self.text[new.clone()], "" | "\\")
-                    || &self.text[new.clone()] == "\"" && new.end == node.span.end as usize
+                matches!(&self.text[new.clone()], "" | "\\" | "0")
+                    || &self.text[new.clone()] == "\""
+                        && (new.end == node.span.end as usize
+                            || new.start == node.span.start as usize)
             };
             let own = spellings.get(node.extra as usize).map_or(Fault::None, |it| it.fault);
             if !edits.is_empty() && own != Fault::None || !edits.iter().all(is_of_string) {
@@ -781,8 +1101,12 @@ impl Mended {
             spellings.push(Spelling { value, source, escapes, fault: Fault::Guessed });
         }
         for node in nodes.iter_mut() {
-            let span = self.original(node.span);
-            node.span = span;
+            // What a number or literal is that is not spelled as one is not known.
+            let is_scalar = !matches!(node.tag, Tag::String | Tag::Array | Tag::Object);
+            if is_scalar && !self.edits_within(node.span).is_empty() {
+                node.tag = Tag::Invalid;
+            }
+            node.span = self.original(node.span);
         }
         for error in errors.iter_mut() {
             error.span = self.original(error.span);

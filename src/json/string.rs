@@ -50,12 +50,36 @@ pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Whether what stands at `at` can follow a string: a separator, a bracket, a line end, the end.
-/// Spaces before it are passed over.
+/// White space before it is passed over, that which JSON does not have too.
 fn looks_closed(bytes: &[u8], mut at: usize) -> bool {
-    while matches!(bytes.get(at), Some(b' ' | b'\t')) {
-        at += 1;
+    loop {
+        match bytes.get(at) {
+            Some(b' ' | b'\t') => at += 1,
+            Some(0x0b | 0x0c | 0x80..) => match odd_space(bytes, at) {
+                0 => break,
+                len => at += len,
+            },
+            _ => break,
+        }
     }
     matches!(bytes.get(at), None | Some(b',' | b':' | b'}' | b']' | b'\n' | b'\r'))
+}
+
+/// How many bytes the white space at `at` has that JSON does not have as such; 0 if there is none. A byte
+/// order mark and a space without width count.
+pub(super) fn odd_space(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    match rest {
+        [0x0b | 0x0c, ..] => 1,
+        [0xc2, 0x85 | 0xa0, ..] => 2,
+        // U+1680, U+2000 to U+200B, U+2028, U+2029, U+202F, U+205F, U+3000, U+FEFF.
+        [0xe1, 0x9a, 0x80, ..]
+        | [0xe2, 0x80, 0x80..=0x8b | 0xa8 | 0xa9 | 0xaf, ..]
+        | [0xe2, 0x81, 0x9f, ..]
+        | [0xe3, 0x80, 0x80, ..]
+        | [0xef, 0xbb, 0xbf, ..] => 3,
+        _ => 0,
+    }
 }
 
 /// `"…"` characters of typographic kinds that can close a string which `open` opened.
@@ -117,7 +141,15 @@ impl Parser<'_> {
         }
         let span = Span::new(start, end.next.max(end.content));
         let content = Span::new(start + 1, end.content);
+        let (first, beyond) = (self.errors.len(), self.more_errors);
         let extra = self.decode(content, '"');
+        // Of a string that ends in the wrong place, nobody knows which escapes are its own.
+        let of_escapes = self.errors.get(first).and_then(|error| error.repair.clone());
+        let is_beyond_repair = self.errors.len() > first && of_escapes.is_none();
+        if end.fault.is_some() {
+            self.errors.truncate(first);
+            self.more_errors = beyond;
+        }
         if let Some(spelling) = self.spellings.last_mut() {
             // What runs over a line's end may have been meant to end there.
             let runs_on = || self.text[content.range()].contains(['\n', '\r']);
@@ -149,18 +181,22 @@ impl Parser<'_> {
             Some(_) => {
                 let inner = self.inner_quotes(content);
                 let first = inner.first().copied().unwrap_or(content);
-                let edits = inner.into_iter().map(|at| (at, "\\\"".to_owned())).collect();
+                let mut edits: Vec<_> =
+                    inner.into_iter().map(|at| (at, "\\\"".to_owned())).collect();
+                edits.extend(of_escapes.into_iter().flat_map(|repair| repair.edits));
+                edits.sort_by_key(|(at, _)| *at);
                 self.report(
                     first,
                     Kind::UnescapedQuote,
                     "this quotation mark ends the string too early",
                 )
+                .filter(|_| !is_beyond_repair)
                 .map(|it| it.repair("escape the quotation marks", edits, false));
             }
             None => {}
         }
         if end.controls {
-            self.control_characters(content);
+            self.control_characters(content, first);
         }
         self.at = end.next;
         self.push_string(span, extra);
@@ -198,8 +234,9 @@ impl Parser<'_> {
         found
     }
 
-    /// One error for all the control characters of a string.
-    fn control_characters(&mut self, content: Span) {
+    /// One error for all the control characters of a string, or none where `first_error` is one of it
+    /// already: that one's repair spells them then.
+    fn control_characters(&mut self, content: Span, first_error: usize) {
         let bytes = &self.bytes[content.range()];
         let mut edits = Vec::new();
         let mut first = None;
@@ -231,6 +268,23 @@ impl Parser<'_> {
             _ => format!("the control character U+{byte:04X} in a string has to be escaped"),
         };
         let repaired = edits.len() <= MAX_REPAIRED_CONTROLS;
+        if let Some(error) = self.errors.get_mut(first_error) {
+            error.facts.push(format!("{message}, too"));
+            match &mut error.repair {
+                Some(repair) if repaired && error.kind != Kind::UnclosedString => {
+                    // An escape that is none may have been mended with the character that it escapes.
+                    let mended = repair.edits.clone();
+                    let is_free = |at: Span| {
+                        mended.iter().all(|(it, _)| it.end <= at.start || at.end <= it.start)
+                    };
+                    repair.edits.extend(edits.into_iter().filter(|(at, _)| is_free(*at)));
+                    repair.edits.sort_by_key(|(at, _)| *at);
+                    repair.safe = false;
+                }
+                _ => error.repair = None,
+            }
+            return;
+        }
         if let Some(error) = self.report(span, Kind::ControlCharacter, message)
             && repaired
         {
@@ -275,6 +329,7 @@ impl Parser<'_> {
         // A name is followed by a colon or by what the parser makes of it; a value by a separator.
         if matches!(bytes.get(close + 1), Some(b' ' | b'\t' | b'"' | b'/' | b'#' | b'=' | b';'))
             || looks_closed(bytes, close + 1)
+            || odd_space(bytes, close + 1) > 0
             || self.stray_follows(start, close + 1, name)
             || name && self.value_is_glued(start, close)
         {
@@ -637,21 +692,23 @@ impl Parser<'_> {
             at = self.escape(at + run, end, value, quote);
         }
         self.decoded.push_str(&text[at..end]);
+        let fault = if self.error_count() == count {
+            Fault::None
+        } else if self.errors[first_error..].iter().any(|it| it.kind == Kind::TruncatedEscape) {
+            // Which character was meant is not known.
+            Fault::Guessed
+        } else {
+            Fault::Misspelled
+        };
         if self.errors.len() > first_error {
             self.doubt_escapes(first_escape as usize, first_error);
+            self.join_escapes(first_error);
         }
         self.spellings.push(Spelling {
             value: value as u32..self.decoded.len() as u32,
             source: content,
             escapes: first_escape..self.escapes.len() as u32,
-            fault: if self.error_count() == count {
-                Fault::None
-            } else if self.errors[first_error..].iter().any(|it| it.kind == Kind::TruncatedEscape) {
-                // Which character was meant is not known.
-                Fault::Guessed
-            } else {
-                Fault::Misspelled
-            },
+            fault,
         });
         self.spellings.len() as u32 - 1
     }
@@ -691,6 +748,37 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// Makes one error of those of one string's escapes, which begin at `first_error`: whoever did not
+    /// double one backslash of a pattern did not double the others.
+    #[cold]
+    fn join_escapes(&mut self, first_error: usize) {
+        let mut joined = self.errors.drain(first_error..);
+        let Some(mut first) = joined.next() else { return };
+        let (mut count, mut all_mended) = (0, true);
+        for error in joined {
+            count += 1;
+            let edits = error.repair.map(|repair| (repair.edits, repair.safe));
+            match (&mut first.repair, edits) {
+                (Some(repair), Some((edits, safe))) => {
+                    repair.edits.extend(edits);
+                    repair.safe &= safe;
+                }
+                _ => all_mended = false,
+            }
+        }
+        if count > 0 {
+            first.facts.push(match count {
+                1 => "one more escape of this string is none of JSON".to_owned(),
+                more => format!("{more} more escapes of this string are none of JSON"),
+            });
+            match &mut first.repair {
+                Some(repair) if all_mended => repair.message = "double the backslashes",
+                repair => *repair = None,
+            }
+        }
+        self.errors.push(first);
     }
 
     /// Decodes the escape at `at`; gives where it ends.
@@ -778,6 +866,14 @@ impl Parser<'_> {
             self.report(span, Kind::BadEscape, format_args!("`\\{c}` is no escape of JSON"))
         {
             // What a regular expression means by it can only be meant for the expression.
+            if c < ' ' {
+                let spelled = match c {
+                    '\t' => "\\t".to_owned(),
+                    _ => format!("\\u{:04x}", u32::from(c)),
+                };
+                error.replace("spell it as an escape", span, spelled, false);
+                return end;
+            }
             let plain = c.is_ascii_punctuation() && c != '\'' || "dDwWsSBAZz".contains(c);
             error.replace("double the backslash", Span::empty(at), "\\", plain);
         }

@@ -1,7 +1,8 @@
 //! One line a finding, for editors, `grep` and hooks.
 //!
 //! `path:line:column: severity[rule]: message (hypothesis H2)`, with `[*]` before the message where a
-//! `--fix` would repair it. No summary: as many lines as findings.
+//! `--fix` would repair it. No summary: as many lines as findings. Of a rule with too many of them in a file, the
+//! last line says how many are not shown.
 
 use std::io::{self, Write as _};
 
@@ -10,7 +11,7 @@ use codespan_reporting::term::termcolor::{Ansi, Color, ColorSpec, WriteColor as 
 use super::escape::escape;
 use super::{Options, is_fixable, unnamed_hypothesis};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::report::Report;
+use crate::report::{Report, not_shown};
 use crate::source::{ColumnUnit, Position, Sources};
 
 /// Writes the findings.
@@ -21,10 +22,15 @@ pub(super) fn write(
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let mut line = Vec::new();
-    for diagnostic in &report.diagnostics {
+    for (index, diagnostic) in report.diagnostics.iter().enumerate() {
         line.clear();
         let fixable = is_fixable(diagnostic, report, options);
         write_line(diagnostic, fixable, sources, options, &mut line)?;
+        match report.not_shown_behind(index) {
+            0 => {}
+            more => write!(line, "; {}", not_shown(more))?,
+        }
+        line.push(b'\n');
         out.write_all(&line)?;
     }
     Ok(())
@@ -59,5 +65,5 @@ fn write_line(
     if let Some(id) = unnamed_hypothesis(diagnostic) {
         write!(out, " (hypothesis {})", escape(id))?;
     }
-    writeln!(out)
+    Ok(())
 }

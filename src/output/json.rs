@@ -40,6 +40,7 @@ pub(super) fn write(report: &Report, sources: &Sources, out: &mut dyn Write) -> 
             patterns: summary.patterns,
             errors: summary.errors,
             warnings: summary.warnings,
+            not_shown: summary.not_shown,
             fixable: summary.fixable,
             unsafe_fixable: summary.unsafe_fixable,
             fixed: summary.fixed,
@@ -142,6 +143,11 @@ struct PlaceJson {
     column: u32,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 #[derive(Serialize)]
 struct SummaryJson {
     registers: usize,
@@ -149,6 +155,8 @@ struct SummaryJson {
     patterns: usize,
     errors: usize,
     warnings: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    not_shown: usize,
     fixable: usize,
     unsafe_fixable: usize,
     fixed: usize,

@@ -272,7 +272,11 @@ impl Region {
     fn new(file: FileId, span: Span, sources: &Sources) -> Self {
         let source = sources.get(file);
         let start = source.position(span.start as usize, UNIT);
-        let end = source.position(span.end as usize, UNIT);
+        let mut end = source.position(span.end as usize, UNIT);
+        // A byte order mark has no column of its own: the first one is where it is shown.
+        if end == start && !span.is_empty() {
+            end.column += 1;
+        }
         Self {
             start_line: start.line,
             start_column: start.column,

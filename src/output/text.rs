@@ -418,6 +418,7 @@ pub(super) fn summary(summary: &Summary, unsafe_fixes: bool) -> String {
         patterns,
         errors,
         warnings,
+        not_shown,
         fixable,
         unsafe_fixable,
         fixed,
@@ -441,6 +442,9 @@ pub(super) fn summary(summary: &Summary, unsafe_fixes: bool) -> String {
     let mut text = format!("{found} in {registers} ({what})");
     let (with, without) =
         if unsafe_fixes { (fixable + unsafe_fixable, 0) } else { (fixable, unsafe_fixable) };
+    if not_shown > 0 {
+        let _ = write!(text, "; {not_shown} not shown");
+    }
     if fixed > 0 {
         let _ = write!(text, "; {fixed} fixed");
     }

@@ -2,7 +2,7 @@
 
 use super::{Check, Findings, FixAvailability, Level, Rule, label};
 use crate::fix::{Applicability, Fix};
-use crate::json::{Object, Str, Value};
+use crate::json::{Kind, Member, Str, Value};
 use crate::register::{Register, is_comment};
 use crate::source::{EncodingFault, Wide};
 use crate::workspace::{Entry, Workspace};
@@ -65,7 +65,7 @@ fn check(_: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
     lone_surrogates(entry, findings);
 }
 
-/// One finding for each text of the register that has half of a surrogate pair.
+/// One finding for each text of the register that has half of a surrogate pair, and for each such name.
 fn lone_surrogates(entry: &Entry<'_>, findings: &mut Findings) {
     if !entry.document.has_lone_surrogate() {
         return;
@@ -73,11 +73,24 @@ fn lone_surrogates(entry: &Entry<'_>, findings: &mut Findings) {
     // The register of the entry has forgotten these texts.
     let register = Register::read(entry.document);
     let mut texts: Vec<Str<'_>> = register.texts().collect();
-    let objects = entry.document.root().and_then(Value::as_object).into_iter();
-    let objects = objects.chain(register.hypotheses.iter().map(|it| it.object));
-    // Members that nobody knows.
-    let names = objects.flat_map(Object::members).map(|member| member.name);
-    texts.extend(names.filter(|name| !is_comment(name.value())));
+    // Names at every depth, those that nobody knows too.
+    let mut todo: Vec<Value<'_>> = entry.document.root().into_iter().collect();
+    while let Some(value) = todo.pop() {
+        match value.kind() {
+            Kind::Array(list) => todo.extend(list.elements()),
+            Kind::Object(object) => {
+                let is_read =
+                    |it: &Member<'_>| !is_comment(it.name.value()) || it.name.is("_reglint");
+                for member in object.members().filter(is_read) {
+                    texts.push(member.name);
+                    todo.push(member.value);
+                }
+            }
+            _ => {}
+        }
+    }
+    texts.sort_by_key(|text| text.span());
+    texts.dedup_by_key(|text| text.span());
     for text in texts {
         let Some((at, unit)) = text.lone_surrogates().next() else { continue };
         let message = format!("`\\u{unit:04x}` is half of a surrogate pair, and no character");

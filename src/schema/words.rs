@@ -333,15 +333,21 @@ impl<'d> Writer<'d> {
         if place.value.document().errors().is_empty() {
             return false;
         }
-        if place.value.is_invalid() || place.value.as_str().is_some_and(Str::is_guessed) {
+        if place.value.is_invalid() || place.value.as_str().is_some_and(Str::is_misspelled) {
+            return true;
+        }
+        // A sign or a digit of it may stand for something else.
+        if matches!(place.value.kind(), Kind::Number(_)) && place.value.touches_error() {
             return true;
         }
         match error.kind() {
-            Fault::Type { .. } => place.value.is_guessed(),
+            Fault::Type { .. } => place.value.is_guessed() || place.value.is_beside_error(),
             Fault::Required { .. }
             | Fault::MinItems { .. }
             | Fault::MinProperties { .. }
-            | Fault::AdditionalItems { .. } => !place.value.is_complete(),
+            | Fault::AdditionalItems { .. } => {
+                !place.value.is_complete() || !place.value.has_sure_end()
+            }
             Fault::AnyOf { .. }
             | Fault::OneOfNotValid { .. }
             | Fault::OneOfMultipleValid { .. }

@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 use reglint::fix::{Applicability, Fix};
 
 use super::*;
+use reglint::report::Levels;
 
 #[test]
 fn one_line_a_finding() {
@@ -40,4 +41,18 @@ fn one_line_a_finding() {
 fn nothing_for_nothing() {
     let shown = render(Format::Concise, &report(vec![]), &sources([]), &Options::default());
     assert_eq!(shown, "");
+}
+
+#[test]
+fn what_is_cut_is_said() {
+    let sources = sources([("r.json", "[]")]);
+    let found = (0..1003).map(|_| error("duplicate-key", "again", on(0, 1))).collect();
+    let report = Report::new(found, &Levels::default(), Summary::default(), Vec::new());
+    let shown = render(Format::Concise, &report, &sources, &Options::default());
+    let last = shown.lines().last().unwrap_or_default();
+    assert_snapshot!(last, @"r.json:1:1: error[duplicate-key]: again; 3 more findings of this rule in this file are not shown");
+    assert_eq!(shown.matches("not shown").count(), 1);
+    assert_eq!(shown.lines().count() + report.summary.not_shown, report.summary.errors);
+    let shown = render(Format::Json, &report, &sources, &Options::default());
+    assert!(shown.contains("\"not_shown\":3"), "{shown}");
 }

@@ -206,3 +206,13 @@ fn fingerprints_do_not_move() {
     assert_eq!(here, of("{\n\n  \"_\": \"µ\",\n  \"id\": \"H1\",\n \"x\": \"H1\"}\n", "H1"));
     assert_ne!(here, of("{\"id\": \"H1\", \"x\": \"H1\"}", "H2"));
 }
+
+#[test]
+fn a_byte_order_mark_is_the_first_column() {
+    let sources = sources([("r.json", "\u{feff}{}")]);
+    let report = report(vec![error("invalid-encoding", "a mark", on(0, 3))]);
+    let region = &parse(&report, &sources)["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+        ["region"];
+    let place = json!({"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2});
+    assert_eq!(region, &place);
+}

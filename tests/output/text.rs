@@ -457,7 +457,7 @@ fn the_summary_counts() {
             warnings,
             fixable,
             unsafe_fixable,
-            fixed: 0,
+            ..Summary::default()
         };
         let report = Report { summary, ..Report::default() };
         render(Format::Text, &report, &empty, &Options::default())
