@@ -64,16 +64,33 @@ impl<'a> Options<'a> {
 
 /// Lints `sources` together.
 pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
-    lint_then(sources, options, false)
+    lint_then(sources, options, For::Reading)
+}
+
+/// [`lint`] for what is to be fixed: it finds all that links would mend, and notes all errors, so that it shows
+/// whether a fix brings up one.
+pub fn lint_for_fixes(sources: &Sources, options: &Options<'_>) -> Report {
+    lint_then(sources, options, For::Fixing)
 }
 
 /// [`lint`] for a process that ends soon: it leaves to the system what memory was taken, since giving
 /// back what was made of many registers piece by piece takes a twentieth of the run.
 pub fn lint_last(sources: &Sources, options: &Options<'_>) -> Report {
-    lint_then(sources, options, true)
+    lint_then(sources, options, For::Ending)
 }
 
-fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
+/// What a report is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    /// To be read.
+    Reading,
+    /// To be read by somebody who then ends the process.
+    Ending,
+    /// To fix what it says.
+    Fixing,
+}
+
+fn lint_then(sources: &Sources, options: &Options<'_>, purpose: For) -> Report {
     let list: Vec<_> = sources.iter().collect();
     let spread = Spread::of(sources);
     // One after the other for each file, while what was read of it is at hand.
@@ -117,6 +134,8 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     workspace.unread = unread;
     workspace.unread_any = unread_any;
     workspace.today = options.today;
+    // What a baseline knows is an entry for each that is shown, and no more.
+    workspace.is_thorough = purpose == For::Fixing && options.baseline.is_none();
 
     let running: Vec<&'static Rule> =
         RULES.iter().filter(|rule| options.levels.runs(rule)).collect();
@@ -142,7 +161,15 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     );
     let mut diagnostics: Vec<Diagnostic> =
         found.into_iter().chain(found_by_all).flatten().collect();
-    diagnostics.retain(|diagnostic| concerns_what_was_asked(sources, diagnostic));
+    let mut elsewhere = Vec::new();
+    if purpose == For::Fixing {
+        let is_elsewhere =
+            |found: &mut Diagnostic| !concerns_what_was_asked(sources, found);
+        elsewhere.extend(diagnostics.extract_if(.., is_elsewhere));
+        allow(&workspace, &[], options.levels, &mut elsewhere);
+    } else {
+        diagnostics.retain(|diagnostic| concerns_what_was_asked(sources, diagnostic));
+    }
     allow(&workspace, &running, options.levels, &mut diagnostics);
     let mut outcome = None;
     if let Some(baseline) = &options.baseline {
@@ -155,6 +182,12 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
                 })
         }));
     }
+    let mut errors = Vec::new();
+    if purpose == For::Fixing {
+        for found in [&diagnostics, &elsewhere] {
+            errors.extend(report::faults(&workspace, found, options.levels));
+        }
+    }
     let is_sealed = |source, file| read(file).is_some_and(|document| is_sealed(source, document));
     let sealed = list.iter().filter(|(file, source)| {
         is_sealed(source, *file) || options.closed.binary_search(file).is_ok()
@@ -166,12 +199,21 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     let is_idle =
         |family: &&str| workspace.entries.iter().all(|entry| entry.family != Some(*family));
     let idle_families = options.evidence.families().filter(is_idle).map(str::to_owned).collect();
-    if leave {
+    let is_thorough = workspace.is_thorough && workspace.has_all_pairs();
+    if purpose == For::Ending {
         std::mem::forget(workspace);
         std::mem::forget(patterns);
         std::mem::forget(documents);
     }
-    Report { baseline: outcome, uncovered, unlike, idle_families, ..report }
+    Report {
+        baseline: outcome,
+        uncovered,
+        unlike,
+        idle_families,
+        errors,
+        is_thorough,
+        ..report
+    }
 }
 
 /// Whether no fix may touch a source: nobody asked for it, it does not parse, or its bytes are not its

@@ -428,11 +428,7 @@ enum Ask {
 
 /// `text` with edits of it applied; they are sorted and do not overlap.
 fn edited(text: &str, edits: &[(Span, String)]) -> String {
-    let edit = |(span, new): &(Span, String)| Edit {
-        file: FileId(0),
-        span: *span,
-        replacement: new.clone(),
-    };
+    let edit = |(span, new): &(Span, String)| Edit::new(FileId(0), *span, new.as_str());
     crate::fix::apply(text, &edits.iter().map(edit).collect::<Vec<_>>())
 }
 
@@ -443,8 +439,7 @@ fn label(file: FileId, span: Span, message: impl Into<String>) -> Label {
 
 /// Edits of one file, from places and what is to stand there.
 fn edits(file: FileId, places: &[(Span, String)]) -> Vec<Edit> {
-    let edit =
-        |(span, text): &(Span, String)| Edit { file, span: *span, replacement: text.clone() };
+    let edit = |(span, text): &(Span, String)| Edit::new(file, *span, text.as_str());
     places.iter().map(edit).collect()
 }
 

@@ -124,6 +124,8 @@ pub struct Workspace<'d> {
     unnamed: usize,
     /// The day on which allowances are judged.
     pub today: Date,
+    /// Whether undeclared counterparts are looked for beyond what a report shows of them.
+    pub is_thorough: bool,
     /// What the patterns claim in evidence, by the number of the evidence.
     measured: Vec<Option<Measured<'d>>>,
     classes: OnceLock<Classes>,
@@ -155,6 +157,7 @@ impl<'d> Workspace<'d> {
             unread_any: false,
             unnamed,
             today: Date::from_unix(0),
+            is_thorough: false,
             measured: Vec::new(),
             classes: OnceLock::new(),
             families: OnceLock::new(),
@@ -258,6 +261,12 @@ impl<'d> Workspace<'d> {
     /// The hypotheses of two families whose canonical patterns are equal.
     pub fn pairs(&self) -> &Pairs {
         self.pairs.get_or_init(|| Pairs::new(self))
+    }
+
+    /// Whether [`pairs`](Self::pairs) were asked for, and has more than it would have had
+    /// [without being thorough](Self::is_thorough).
+    pub fn has_all_pairs(&self) -> bool {
+        self.pairs.get().is_some_and(|pairs| pairs.has_more)
     }
 
     /// Whether a pattern claims a frame; `None` where the consumer refuses it and where the search gave up.

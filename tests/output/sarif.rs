@@ -71,7 +71,7 @@ fn sample() -> (Sources, Report) {
     let x = at(&sources, "registers/a b.json", "x", 0, "not this");
     let first = at(&sources, "registers/a b.json", "H1", 0, "the first");
     let h1 = at(&sources, "registers/b.json", "H1", 0, "");
-    let edit = |label: &Label| Edit { file: label.file, span: label.span, replacement: "y".into() };
+    let edit = |label: &Label| Edit::new(label.file, label.span, "y");
     let fix = Fix {
         message: "turn both".into(),
         edits: vec![edit(&x), edit(&first), edit(&h1)],
