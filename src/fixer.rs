@@ -276,7 +276,8 @@ impl Errors {
     fn culprits(&self, allowed: &Self, taken: &[Taken<'_>], sources: &Sources) -> Vec<Withheld> {
         let mut culprits: BTreeMap<Key, Withheld> = BTreeMap::new();
         for (error, _) in self.more_than(allowed) {
-            let mut suspects: Vec<_> = taken.iter().filter(|it| it.edits_places_of(error)).collect();
+            let mut suspects: Vec<_> =
+                taken.iter().filter(|it| it.edits_places_of(error)).collect();
             if suspects.is_empty() {
                 suspects = taken.iter().filter(|it| it.edits_files_of(error)).collect();
             }

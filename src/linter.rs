@@ -163,8 +163,7 @@ fn lint_then(sources: &Sources, options: &Options<'_>, purpose: For) -> Report {
         found.into_iter().chain(found_by_all).flatten().collect();
     let mut elsewhere = Vec::new();
     if purpose == For::Fixing {
-        let is_elsewhere =
-            |found: &mut Diagnostic| !concerns_what_was_asked(sources, found);
+        let is_elsewhere = |found: &mut Diagnostic| !concerns_what_was_asked(sources, found);
         elsewhere.extend(diagnostics.extract_if(.., is_elsewhere));
         allow(&workspace, &[], options.levels, &mut elsewhere);
     } else {
@@ -205,15 +204,7 @@ fn lint_then(sources: &Sources, options: &Options<'_>, purpose: For) -> Report {
         std::mem::forget(patterns);
         std::mem::forget(documents);
     }
-    Report {
-        baseline: outcome,
-        uncovered,
-        unlike,
-        idle_families,
-        errors,
-        is_thorough,
-        ..report
-    }
+    Report { baseline: outcome, uncovered, unlike, idle_families, errors, is_thorough, ..report }
 }
 
 /// Whether no fix may touch a source: nobody asked for it, it does not parse, or its bytes are not its
