@@ -550,4 +550,106 @@ mod tests {
             assert_eq!(texts(&sources), [expected], "{trust:?} {own:?}");
         }
     }
+
+    /// Registers of as many families, each with these hypotheses: an id and a pattern.
+    fn families(count: usize, hypotheses: impl Fn(usize) -> Vec<(String, String)>) -> Sources {
+        let register = |number: usize| {
+            let list: Vec<String> = hypotheses(number)
+                .into_iter()
+                .map(|(id, pattern)| {
+                    format!(
+                        "    {{ \"id\": \"{id}\", \"description\": \"d\", \"canonical_frame_regex\": \"{pattern}\" }}"
+                    )
+                })
+                .collect();
+            let text = format!(
+                "{{\n  \"family\": \"f{number}\",\n  \"hypotheses\": [\n{}\n  ]\n}}\n",
+                list.join(",\n")
+            );
+            Source::new(format!("f{number:03}.json"), text.into_bytes())
+        };
+        Sources::new((0..count).map(register).collect())
+    }
+
+    #[test]
+    fn many_links_are_made_in_a_round_or_two() {
+        let levels = crate::report::Levels::default();
+        let options = Options::new(&levels, crate::schema::Schema::embedded());
+        let hypotheses = |number: usize| {
+            let other = (0..3).map(|it| (format!("O{number}x{it}"), format!("own{number}x{it}")));
+            other.chain([(format!("H{number}"), "pool::take".to_owned())]).collect()
+        };
+        for count in [2, 10, 99] {
+            let mut sources = families(count, hypotheses);
+            let lints = std::cell::Cell::new(0);
+            let outcome = settle(&mut sources, Applicability::Safe, |sources| {
+                lints.set(lints.get() + 1);
+                linter::lint_for_fixes(sources, &options)
+            });
+            assert!(lints.get() <= 3, "{count} families take {} looks", lints.get());
+            assert_eq!(outcome.report.summary.fixed, count * (count - 1) / 2);
+            assert_eq!(linter::lint(&sources, &options).summary.warnings, 0);
+            // All links of a hypothesis, in order.
+            let last = sources.iter().last().map(|(_, source)| source.text()).unwrap_or_default();
+            let mut names: Vec<String> =
+                (0..count - 1).map(|it| format!("\"f{it}\": \"H{it}\"")).collect();
+            names.sort();
+            assert!(
+                last.contains(&format!("\"links\": {{{}}}", names.join(", ")))
+                    || last.contains(&format!("\"links\": {{ {} }}", names.join(", "))),
+                "{last}"
+            );
+        }
+    }
+
+    /// In file 0 finds an `a`, of which the fix makes a `b`; and where `bad` holds of all texts, an error.
+    fn with_error(
+        sources: &Sources,
+        trust: Applicability,
+        bad: impl Fn(&[&str]) -> bool,
+    ) -> Report {
+        let mut report = letters(sources);
+        for found in &mut report.diagnostics {
+            if let Some(fix) = &mut found.fix {
+                fix.applicability = trust;
+            }
+        }
+        if bad(&texts(sources)) {
+            report.errors.push(Fault { rule: "bad", file: FileId(1), places: Vec::new() });
+        }
+        report
+    }
+
+    #[test]
+    fn what_an_error_comes_of_is_withheld() {
+        let one = |sources: &Sources| {
+            with_error(sources, Applicability::Safe, |texts| texts[1].contains('b'))
+        };
+        let mut some = sources(&["a", "a", "a"]);
+        let outcome = settle(&mut some, Applicability::Safe, one);
+        assert_eq!(texts(&some), ["b", "a", "b"]);
+        let files: Vec<_> = outcome.withheld.iter().map(|it| (it.file, it.error)).collect();
+        assert_eq!(files, [(FileId(1), "bad")]);
+        assert_eq!(outcome.report.summary.fixed, 2);
+        let left: Vec<_> =
+            outcome.report.diagnostics.iter().filter_map(|it| it.fix.as_ref()).collect();
+        assert!(left.iter().all(|fix| fix.applicability == Applicability::DisplayOnly));
+        assert_eq!(left.len(), 1);
+        // Where it was there before, it is no reason.
+        let mut there = sources(&["a", "ab"]);
+        settle(&mut there, Applicability::Safe, one);
+        assert_eq!(texts(&there), ["b", "bb"]);
+        // Nor where it goes again.
+        let mut passing = sources(&["aa", "x"]);
+        settle(&mut passing, Applicability::Safe, |sources| {
+            with_error(sources, Applicability::Safe, |texts| texts[0] == "ba")
+        });
+        assert_eq!(texts(&passing), ["bb", "x"]);
+        // Of one that no file of the fixes is named for, all are.
+        let mut all = sources(&["a", "x", "a"]);
+        settle(&mut all, Applicability::Safe, |sources| {
+            with_error(sources, Applicability::Safe, |texts| texts.contains(&"b"))
+        });
+        assert_eq!(texts(&all), ["a", "x", "a"]);
+    }
 }

@@ -18,7 +18,7 @@ use crate::rules::{Check, Findings, RULES, Rule};
 use crate::schema::Schema;
 use crate::source::{Role, Source, Sources};
 use crate::span::FileId;
-use crate::workspace::{self, Entry, Patterns, Place, Workspace};
+use crate::workspace::{self, Entry, Hidden, Patterns, Place, Workspace};
 
 /// How to lint.
 #[derive(Debug, Clone)]
@@ -113,26 +113,16 @@ fn lint_then(sources: &Sources, options: &Options<'_>, purpose: For) -> Report {
             })
         });
     let read = |file: FileId| documents.get(file.index()).and_then(OnceLock::get);
-    // What was passed over because it does not parse may be of a family that links lead to.
-    let mut unread = options.unread.to_vec();
-    let mut unread_any = false;
+    let mut hidden = Hidden::new(options.unread.to_vec());
     for (&(file, source), entry) in list.iter().zip(&entries) {
-        let Some(document) = read(file) else { continue };
-        if entry.is_none() && (!source.is_text() || !document.errors().is_empty()) {
-            let mut register =
-                Register { family: Register::read(document).family, ..Register::default() };
-            register.forget(|span| source.is_damaged(span));
-            match workspace::family(file, source, document, &register, options.families) {
-                Some(family) => unread.push(family.to_owned()),
-                None => unread_any = true,
-            }
+        if let Some(document) = read(file) {
+            hidden.add(file, source, document, entry.as_ref(), options.families);
         }
     }
     let mut entries: Vec<_> = entries.into_iter().flatten().collect();
     let patterns = Patterns::intern(&mut entries, options.consumer);
     let mut workspace = Workspace::new(entries, &patterns, sources, options.consumer);
-    workspace.unread = unread;
-    workspace.unread_any = unread_any;
+    workspace.hidden = hidden;
     workspace.today = options.today;
     // What a baseline knows is an entry for each that is shown, and no more.
     workspace.is_thorough = purpose == For::Fixing && options.baseline.is_none();
@@ -173,13 +163,18 @@ fn lint_then(sources: &Sources, options: &Options<'_>, purpose: For) -> Report {
     let mut outcome = None;
     if let Some(baseline) = &options.baseline {
         diagnostics = report::in_order(diagnostics);
-        outcome = Some(baseline.apply(&workspace, sources, &mut diagnostics, |rule, file| {
-            // Of a register that does not parse most rules do not see all.
-            options.levels.runs(rule)
-                && file.and_then(|file| workspace.entry_of(file)).is_none_or(|entry| {
-                    rule.finds_all(&workspace, entry) && (entry.is_whole() || rule.reads_the_text())
-                })
-        }));
+        outcome =
+            Some(baseline.apply(&workspace, sources, &mut diagnostics, |rule, message, file| {
+                let is_asked = |entry| {
+                    rule.finds_all(&workspace, entry)
+                        || message.is_some_and(|message| rule.needs_no_evidence(message))
+                };
+                // Of a register that does not parse most rules do not see all.
+                options.levels.runs(rule)
+                    && file.and_then(|file| workspace.entry_of(file)).is_none_or(|entry| {
+                        is_asked(entry) && (entry.is_whole() || rule.reads_the_text())
+                    })
+            }));
     }
     let mut errors = Vec::new();
     if purpose == For::Fixing {

@@ -241,6 +241,12 @@ impl Rule {
                 || is_sampled(hypothesis) && others.into_iter().all(is_sampled))
     }
 
+    /// Whether a finding of this rule with such a message is looked for in every run, with evidence or without.
+    pub fn needs_no_evidence(&self, message: &str) -> bool {
+        self.name == frame_claimed_twice::RULE.name
+            && frame_claimed_twice::is_of_an_example(message)
+    }
+
     /// The rule that a finding of this one with such a message is about, where that is another one:
     /// `unused-allowance` judges the allowances of rules. It cannot be judged where that one cannot.
     pub fn subject(&self, message: &str) -> Option<&'static Self> {

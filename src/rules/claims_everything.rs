@@ -183,7 +183,8 @@ fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Di
         Found::Everything(part) => part,
         Found::Undecided(reason) => {
             let message = "whether this pattern claims every frame could not be decided";
-            let finding = findings.finding(message, place.label(Span::empty(0), reason.to_string()));
+            let finding =
+                findings.finding(message, place.label(Span::empty(0), reason.to_string()));
             return Diagnostic { severity: Severity::Warning, ..finding };
         }
     };
@@ -213,14 +214,38 @@ mod tests {
             found
         };
         for text in [
-            "", "a*", "(a|b)*", "a?b*", "(?:a|)", "(?>a*)b?", "a*+b*+", "(a?){3}", "(?=a*)", "(?<=)",
-            "(a)?(?(1)b*)", "(a)?(?(1)b*|c?)", "(?i:a*)", "(?#x)", "(?:a*|b)(?:|c)",
+            "",
+            "a*",
+            "(a|b)*",
+            "a?b*",
+            "(?:a|)",
+            "(?>a*)b?",
+            "a*+b*+",
+            "(a?){3}",
+            "(?=a*)",
+            "(?<=)",
+            "(a)?(?(1)b*)",
+            "(a)?(?(1)b*|c?)",
+            "(?i:a*)",
+            "(?#x)",
+            "(?:a*|b)(?:|c)",
         ] {
             assert!(matches(text), "{text}");
         }
         for text in [
-            "a", ".", "a*b", "(a|b)+", "a|b", "^a*", "a*$", "\\b", "(?!a*)", "(?=a)", "(a?)\\1b",
-            "(a)?(?(1)b|c?)", "a{0,2}b",
+            "a",
+            ".",
+            "a*b",
+            "(a|b)+",
+            "a|b",
+            "^a*",
+            "a*$",
+            "\\b",
+            "(?!a*)",
+            "(?=a)",
+            "(a?)\\1b",
+            "(a)?(?(1)b|c?)",
+            "a{0,2}b",
         ] {
             assert!(!matches(text), "{text}");
         }

@@ -131,7 +131,10 @@ impl About<'_, '_, '_> {
                 let family = self.family(name)?;
                 let own = self.hypothesis.canonical.as_ref()?.pattern;
                 let scope = Scope::Family(family);
+                let is_hidden =
+                    self.workspace.hidden.may_have(self.entry, &[families.get(family).name]);
                 if !families.get(family).is_whole
+                    || is_hidden
                     || self.claim(scope) != Claim::Nobody
                     || families.claims_some(self.workspace, own, self.place, scope) != Some(false)
                 {

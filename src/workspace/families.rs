@@ -132,7 +132,7 @@ impl<'d> Families<'d> {
                 continue;
             };
             let family = *families.by_name.entry(name).or_insert_with(|| {
-                let is_whole = !workspace.unread.iter().any(|unread| unread == name);
+                let is_whole = !workspace.hidden.unread.iter().any(|unread| unread == name);
                 families.list.push(Family {
                     name,
                     ids: OnceLock::new(),
