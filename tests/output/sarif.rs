@@ -112,19 +112,19 @@ fn the_results() {
     "properties":{"applicability":"unsafe"}}],"level":"warning","locations":[{"logicalLocations":[{"kind":"object","name":"H2"}],"message":{"text":"not this"},
     "physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
     "region":{"endColumn":15,"endLine":2,"startColumn":14,"startLine":2}}}],"message":{"text":"odd: \u001b[2J\na note"},
-    "partialFingerprints":{"primaryLocationLineHash":"ddc30215d9350305:1","reglint/v1":"ddc30215d9350305:1"},
+    "partialFingerprints":{"primaryLocationLineHash":"af3ce277c56d6884:1","reglint/v1":"af3ce277c56d6884:1"},
     "ruleId":"id-style"}
 
     {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"registers/b.json"},
     "region":{"endColumn":11,"endLine":1,"startColumn":9,"startLine":1}}}],"message":{"text":"twice"},
-    "partialFingerprints":{"primaryLocationLineHash":"dc1fefa943bd675e:1","reglint/v1":"dc1fefa943bd675e:1"},
+    "partialFingerprints":{"primaryLocationLineHash":"508ff17c842c3028:1","reglint/v1":"508ff17c842c3028:1"},
     "relatedLocations":[{"id":1,"message":{"text":"the first"},
     "physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
     "region":{"endColumn":12,"endLine":3,"startColumn":10,"startLine":3}}}],"ruleId":"duplicate-id"}
 
     {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"registers/a%20b.json"},
     "region":{"endColumn":1,"endLine":5,"startColumn":1,"startLine":5}}}],"message":{"text":"at the end"},
-    "partialFingerprints":{"primaryLocationLineHash":"0d752f6e1edec564:1","reglint/v1":"0d752f6e1edec564:1"},
+    "partialFingerprints":{"primaryLocationLineHash":"4baec6d1d04ea005:1","reglint/v1":"4baec6d1d04ea005:1"},
     "ruleId":"invalid-json"}
     "##);
     let rules = &run["tool"]["driver"]["rules"];
@@ -213,7 +213,8 @@ fn fingerprints_do_not_depend_on_the_order_of_hypotheses() {
     let hypotheses = [
         r#"{"id": "A1", "description": "d", "canonical_frame_regex": "pool::take"}"#,
         r#"{"id": "A2", "description": "d", "canonical_frame_regex": "pool::take_all"}"#,
-        r#"{"id": "A3", "description": "d", "canonical_frame_regex": "pool::take"}"#,
+        r#"{"id": "A3", "description": "d", "canonical_frame_regex": "sampler::draw"}"#,
+        r#"{"id": "A8", "description": "d", "canonical_frame_regex": "sampler::draw"}"#,
         r#"{"id": "A4", "description": "d", "canonical_frame_regex": "exec.begin.end", "subcomponent_regexes": {"x": "exec.begin.end", "y": "z.a"}}"#,
         r#"{"id": "A5", "description": "d", "canonical_frame_regex": "norm_add|exec\\.run"}"#,
         r#"{"id": "A6", "description": "d", "canonical_frame_regex": "fused_norm"}"#,
