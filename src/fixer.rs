@@ -602,6 +602,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn links_back_are_made_together() {
+        let mut levels = crate::report::Levels::default();
+        levels.set(rules::find("one-sided-link").unwrap(), crate::rules::Level::Warn);
+        let options = Options::new(&levels, crate::schema::Schema::embedded());
+        let hypotheses =
+            |number: usize| vec![(format!("H{number}"), format!("pool::take{number}"))];
+        // All link to the first one, which claims the same frame.
+        let mut sources = families(40, hypotheses);
+        for (file, number) in (0..40_u32).map(|number| (FileId(number), number)) {
+            let text =
+                sources.get(file).text().replace(&format!("pool::take{number}"), "pool::take");
+            let back = if number == 0 { "" } else { ", \"links\": {\"f0\": \"H0\"}" };
+            sources.replace(file, text.replace("pool::take\"", &format!("pool::take\"{back}")));
+        }
+        let mut levels_of_pairs = levels.clone();
+        levels_of_pairs.set(rules::find("undeclared-link").unwrap(), crate::rules::Level::Allow);
+        let options = Options { levels: &levels_of_pairs, ..options };
+        let lints = std::cell::Cell::new(0);
+        let outcome = settle(&mut sources, Applicability::Safe, |sources| {
+            lints.set(lints.get() + 1);
+            linter::lint_for_fixes(sources, &options)
+        });
+        assert_eq!((lints.get(), outcome.report.summary.fixed), (2, 39));
+        assert_eq!(sources.get(FileId(0)).text().matches("\"f").count(), 41 - 1);
+    }
+
     /// In file 0 finds an `a`, of which the fix makes a `b`; and where `bad` holds of all texts, an error.
     fn with_error(
         sources: &Sources,

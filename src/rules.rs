@@ -196,8 +196,26 @@ impl Rule {
         matches!(self.check, Check::Evidence(..))
     }
 
-    /// Whether what it does not find in a register is not there, with what the run has of evidence about it.
+    /// Whether what it finds in a register depends on others.
+    fn reads_others(&self) -> bool {
+        let all = [
+            &duplicate_id::RULE,
+            &unresolved_link::RULE,
+            &link_mismatch::RULE,
+            &one_sided_link::RULE,
+            &undeclared_link::RULE,
+            &link_drift::RULE,
+            &prose_link::RULE,
+        ];
+        all.iter().any(|rule| rule.name == self.name)
+    }
+
+    /// Whether what it does not find in a register is not there, with what the run has of evidence about it and could
+    /// read of other registers.
     pub fn finds_all(&self, workspace: &Workspace<'_>, entry: &Entry<'_>) -> bool {
+        if self.reads_others() && !workspace.hidden.is_empty() {
+            return false;
+        }
         let needs = match self.check {
             Check::Evidence(_, needs) => needs,
             // Of a register that does not parse they are not judged.

@@ -154,6 +154,11 @@ impl<'d> Hidden<'d> {
         Self { unread, ..Self::default() }
     }
 
+    /// Whether all could be read.
+    pub fn is_empty(&self) -> bool {
+        self.unread.is_empty() && self.texts.is_empty()
+    }
+
     /// Adds a file, if what it is about is not known: it does not parse, or its family is no text.
     pub fn add(
         &mut self,

@@ -351,17 +351,21 @@ impl Fingerprints {
             labels().map(|label| uri(sources.get(label.file).path())).collect();
         files.sort_unstable();
         files.dedup();
-        let mut ids: Vec<String> = if diagnostic.related.is_empty() {
-            diagnostic.hypothesis.iter().cloned().collect()
-        } else {
-            labels().filter_map(|label| self.hypothesis(label, sources)).collect()
-        };
-        ids.sort_unstable();
-        ids.dedup();
+        let mut ids: Vec<String> = diagnostic.hypothesis.iter().cloned().collect();
+        let mut is_about_several = false;
+        if !diagnostic.related.is_empty() {
+            let mut places: Vec<_> =
+                labels().filter_map(|label| self.hypothesis(label, sources)).collect();
+            places.sort_unstable();
+            places.dedup();
+            is_about_several = places.len() > 1;
+            ids = places.into_iter().filter_map(|(_, _, id)| id).collect();
+            ids.sort_unstable();
+        }
         let mut words: Vec<&str> = diagnostic.message.split_whitespace().collect();
         let mut text =
             sources.get(primary.file).text().get(primary.span.range()).unwrap_or_default();
-        if ids.len() > 1 {
+        if is_about_several {
             words.sort_unstable();
             text = "";
         }
@@ -383,8 +387,12 @@ impl Fingerprints {
         ])
     }
 
-    /// The id of the hypothesis that a place lies in.
-    fn hypothesis(&mut self, label: &Label, sources: &Sources) -> Option<String> {
+    /// The hypothesis that a place lies in: where it is, and its id.
+    fn hypothesis(
+        &mut self,
+        label: &Label,
+        sources: &Sources,
+    ) -> Option<(FileId, Span, Option<String>)> {
         let all = self.hypotheses.entry(label.file).or_insert_with(|| {
             let document = json::parse(sources.get(label.file).text());
             let hypotheses = Register::read(&document).hypotheses.into_iter();
@@ -392,7 +400,7 @@ impl Fingerprints {
         });
         let after = all.partition_point(|(span, _)| span.start <= label.span.start);
         let (span, id) = all.get(after.checked_sub(1)?)?;
-        if span.contains(label.span) { id.clone() } else { None }
+        span.contains(label.span).then(|| (label.file, *span, id.clone()))
     }
 }
 

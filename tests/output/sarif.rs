@@ -243,7 +243,7 @@ fn fingerprints_do_not_depend_on_the_order_of_hypotheses() {
     let first = found(&all, names);
     assert!(first.len() > 12, "{first:?}");
     let mut order = all.clone();
-    for step in [1, 3, 5, 7] {
+    for step in [1, 2, 4, 7] {
         order = (0..all.len()).map(|at| order[(at * step + 1) % all.len()]).collect();
         assert_eq!(found(&order, names), first, "{order:?}");
     }
