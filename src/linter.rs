@@ -151,14 +151,8 @@ fn lint_then(sources: &Sources, options: &Options<'_>, purpose: For) -> Report {
     );
     let mut diagnostics: Vec<Diagnostic> =
         found.into_iter().chain(found_by_all).flatten().collect();
-    let mut elsewhere = Vec::new();
-    if purpose == For::Fixing {
-        let is_elsewhere = |found: &mut Diagnostic| !concerns_what_was_asked(sources, found);
-        elsewhere.extend(diagnostics.extract_if(.., is_elsewhere));
-        allow(&workspace, &[], options.levels, &mut elsewhere);
-    } else {
-        diagnostics.retain(|diagnostic| concerns_what_was_asked(sources, diagnostic));
-    }
+    let is_elsewhere = |found: &mut Diagnostic| !concerns_what_was_asked(sources, found);
+    let mut elsewhere: Vec<_> = diagnostics.extract_if(.., is_elsewhere).collect();
     allow(&workspace, &running, options.levels, &mut diagnostics);
     let mut outcome = None;
     if let Some(baseline) = &options.baseline {
@@ -178,6 +172,7 @@ fn lint_then(sources: &Sources, options: &Options<'_>, purpose: For) -> Report {
     }
     let mut errors = Vec::new();
     if purpose == For::Fixing {
+        allow(&workspace, &[], options.levels, &mut elsewhere);
         for found in [&diagnostics, &elsewhere] {
             errors.extend(report::faults(&workspace, found, options.levels));
         }

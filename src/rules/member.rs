@@ -93,16 +93,13 @@ pub(super) fn link(entry: &Entry<'_>, object: Object<'_>, family: &str, id: &str
         let behind = object.members().last()?.value.span().range().end;
         let (gap, name, pad) = (outer.gap, outer.name("links"), outer.pad);
         // As it lays out its own members.
-        let parts = match outer.line {
-            Some((end, indent)) => {
-                let line = format!("{end}{indent}{}", outer.unit);
-                let open = format!(",{gap}{name}{{{line}");
-                [open, format!(",{line}"), format!("{end}{indent}}}")]
-            }
-            None => {
-                let between = outer.comma().to_owned();
-                [format!(",{gap}{name}{{{pad}"), between, format!("{pad}}}")]
-            }
+        let parts = if let Some((end, indent)) = outer.line {
+            let line = format!("{end}{indent}{}", outer.unit);
+            let open = format!(",{gap}{name}{{{line}");
+            [open, format!(",{line}"), format!("{end}{indent}}}")]
+        } else {
+            let between = outer.comma().to_owned();
+            [format!(",{gap}{name}{{{pad}"), between, format!("{pad}}}")]
         };
         return add(Span::empty(behind), parts, outer.comma(), outer.name(family), value);
     };
@@ -127,17 +124,14 @@ pub(super) fn link(entry: &Entry<'_>, object: Object<'_>, family: &str, id: &str
         };
         return add(span, parts, comma, String::new(), value);
     }
-    let (span, parts) = match links.members().last() {
-        Some(last) => {
-            let gap = format!(",{}", layout.gap);
-            let behind = Span::empty(last.value.span().range().end);
-            (behind, [gap.clone(), gap, String::new()])
-        }
-        None => {
-            let pad = layout.pad;
-            let parts = [format!("{{{pad}"), comma.to_owned(), format!("{pad}}}")];
-            (links.as_value().span(), parts)
-        }
+    let (span, parts) = if let Some(last) = links.members().last() {
+        let gap = format!(",{}", layout.gap);
+        let behind = Span::empty(last.value.span().range().end);
+        (behind, [gap.clone(), gap, String::new()])
+    } else {
+        let pad = layout.pad;
+        let parts = [format!("{{{pad}"), comma.to_owned(), format!("{pad}}}")];
+        (links.as_value().span(), parts)
     };
     add(span, parts, comma, layout.name(family), value)
 }
