@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 use aho_corasick::packed::Searcher;
 use memchr::memmem::Finder;
 
@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
 /// The longest description that is read, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// How many statements of one description are looked into.
+/// A description with more statements than this is not read.
 const MOST_STATEMENTS: usize = 16;
 
 /// What a description says of the frame.
@@ -63,7 +63,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
             continue;
         }
         let mut place = None;
-        for statement in statements(text).into_iter().take(MOST_STATEMENTS) {
+        for statement in statements(text) {
             let place = *place.get_or_insert_with(|| workspace.place(entry, number));
             let about = About { workspace, entry, hypothesis, place };
             let Some((message, other)) = about.fault(statement.says) else { continue };
@@ -242,6 +242,10 @@ fn statements(text: &str) -> Vec<Statement<'_>> {
     let sentences = sentences(text).into_iter();
     let filled = sentences.filter(|range| !text[range.clone()].trim().is_empty());
     let sentences: Vec<Sentence<'_>> = filled.map(|range| Sentence::of(text, range)).collect();
+    let count: usize = sentences.iter().map(|sentence| sentence.candidates.len()).sum();
+    if !(1..=MOST_STATEMENTS).contains(&count) {
+        return Vec::new();
+    }
     // Up to which sentence all before are about the frame, and from which on nothing is taken back.
     let is_topic = |sentence: &Sentence<'_>| !sentence.others().any(tells_of_something_else);
     let topic = sentences.iter().position(|it| !is_topic(it)).unwrap_or(sentences.len());
@@ -254,13 +258,11 @@ fn statements(text: &str) -> Vec<Statement<'_>> {
             continue;
         }
         let is_named_again = |statement: &Statement<'_>| {
-            let name = statement.says.name();
-            let others = sentences.iter().flat_map(Sentence::others);
-            name.is_some_and(|name| {
-                others
-                    .into_iter()
-                    .any(|word| without_possessive(word.text).eq_ignore_ascii_case(name))
-            })
+            let is = |word: &Word<'_>, name: &str| {
+                without_possessive(word.text).eq_ignore_ascii_case(name)
+            };
+            let mut others = sentences.iter().flat_map(Sentence::others);
+            statement.says.name().is_some_and(|name| others.any(|word| is(word, name)))
         };
         for (own, statement) in &sentence.candidates {
             if sentence.is_plain(text, own, statement, at <= topic) && !is_named_again(statement) {
@@ -299,6 +301,57 @@ struct Word<'t> {
     closed: bool,
     /// Whether it stands between quotation marks or back ticks.
     quoted: bool,
+    /// Which lists of words have it.
+    kinds: u8,
+}
+
+impl Word<'_> {
+    /// Whether one of these lists has it.
+    fn is(&self, kinds: u8) -> bool {
+        self.kinds & kinds != 0
+    }
+}
+
+const DOUBT: u8 = 1;
+const STATE: u8 = 1 << 1;
+const CHANGE: u8 = 1 << 2;
+const IRREGULAR: u8 = 1 << 3;
+const DESCRIBES: u8 = 1 << 4;
+const LEAD: u8 = 1 << 5;
+const IS_THERE: u8 = 1 << 6;
+const GOES_ON: u8 = 1 << 7;
+
+/// The words of all lists, in lower case.
+static KINDS: LazyLock<AHashMap<&str, u8>> = LazyLock::new(|| {
+    let lists = [
+        (DOUBT, DOUBTS),
+        (STATE, STATES),
+        (CHANGE, CHANGES),
+        (IRREGULAR, IRREGULAR_PARTICIPLES),
+        (DESCRIBES, DESCRIBING),
+        (LEAD, LEADS),
+        (IS_THERE, BEING_THERE),
+        (GOES_ON, GOING_ON),
+    ];
+    let mut kinds = AHashMap::new();
+    for (kind, list) in lists {
+        for &word in list {
+            *kinds.entry(word).or_default() |= kind;
+        }
+    }
+    kinds
+});
+
+/// Which lists have a word, whatever its case.
+fn kinds(word: &str) -> u8 {
+    /// No listed word is longer.
+    const LONGEST: usize = 16;
+    let mut lower = [0; LONGEST];
+    let Some(lower) = lower.get_mut(..word.len()) else { return 0 };
+    lower.copy_from_slice(word.as_bytes());
+    lower.make_ascii_lowercase();
+    let lower = std::str::from_utf8(lower).ok();
+    lower.and_then(|lower| KINDS.get(lower).copied()).unwrap_or(0)
 }
 
 fn words(text: &str, sentence: Range<usize>) -> Vec<Word<'_>> {
@@ -334,6 +387,7 @@ fn words(text: &str, sentence: Range<usize>) -> Vec<Word<'_>> {
                 range: at..at + word.len(),
                 closed: word.len() < whole.len(),
                 quoted: quotes,
+                kinds: kinds(word),
             });
         }
         at += len;
@@ -520,6 +574,8 @@ const STATES: &[&str] = &[
     "work",
     "workaround",
     "worse",
+    "measured",
+    "then",
 ];
 
 /// Words that tell of a change, of a time or of another one: what was said before them may hold no more.
@@ -592,7 +648,7 @@ const CHANGES: &[&str] = &[
 ];
 
 /// Participles without an ending of their own.
-const IRREGULAR: &[&str] = &[
+const IRREGULAR_PARTICIPLES: &[&str] = &[
     "broken",
     "brought",
     "built",
@@ -629,7 +685,7 @@ const IRREGULAR: &[&str] = &[
 ];
 
 /// Words like participles that describe what code does, and words that only end so.
-const DESCRIBE: &[&str] = &[
+const DESCRIBING: &[&str] = &[
     "allocated",
     "based",
     "bed",
@@ -673,17 +729,13 @@ const DESCRIBE: &[&str] = &[
     "weighted",
 ];
 
-fn is_one_of(list: &[&str], word: &Word<'_>) -> bool {
-    list.iter().any(|it| word.text.eq_ignore_ascii_case(it))
-}
-
 /// Whether a word says what has become of something.
 fn is_participle(word: &Word<'_>) -> bool {
     let ends_so = word.text.len() > 3
         && word.text.get(word.text.len() - 2..).is_some_and(|end| end.eq_ignore_ascii_case("ed"));
     // A name in a path is no word of the sentence.
     let is_word = word.text.chars().all(|c| c.is_alphabetic() || c == '-');
-    is_one_of(IRREGULAR, word) || ends_so && is_word && !is_one_of(DESCRIBE, word)
+    word.is(IRREGULAR) || ends_so && is_word && !word.is(DESCRIBES)
 }
 
 /// Whether a word names a phase of a plan: `P3`, `P3b`.
@@ -696,19 +748,16 @@ fn is_phase(word: &Word<'_>) -> bool {
 
 /// Any doubt in a sentence is too much.
 fn is_doubt(word: &Word<'_>) -> bool {
-    is_one_of(DOUBTS, word)
-        || word.text.to_ascii_lowercase().ends_with("n't")
+    word.is(DOUBT)
+        || word.text.ends_with("n't")
+        || word.text.ends_with("N'T")
         || word.text.ends_with("n’t")
 }
 
 /// Whether a word shows that a sentence is about something other than what code does.
 fn tells_of_something_else(word: &Word<'_>) -> bool {
     // "Measured with the old build. Shared with qwen35."
-    is_doubt(word)
-        || is_one_of(STATES, word)
-        || is_one_of(&["measured", "then"], word)
-        || is_participle(word)
-        || is_phase(word)
+    is_doubt(word) || word.is(STATE) || is_participle(word) || is_phase(word)
 }
 
 /// Words that may stand before a statement in its clause: what it is then said of is the frame. Of anything else
@@ -720,7 +769,7 @@ const LEADS: &[&str] = &[
 
 /// Words that may stand before "unlike FAMILY" besides these: they say that the frame is there, and no more. "Twice a
 /// layer, unlike qwen35" is of how often, and "pooled, unlike qwen35" of something else.
-const IS_THERE: &[&str] = &[
+const BEING_THERE: &[&str] = &[
     "called",
     "dispatched",
     "executed",
@@ -736,7 +785,7 @@ const IS_THERE: &[&str] = &[
 ];
 
 /// Words that may follow a family's name without changing what was said of it.
-const GOES_ON: &[&str] = &[
+const GOING_ON: &[&str] = &[
     "and", "as", "at", "because", "by", "for", "here", "in", "on", "per", "since", "so", "through",
     "too", "via", "where", "while",
 ];
@@ -748,7 +797,7 @@ fn tell_of_a_change<'w, 't: 'w>(words: impl IntoIterator<Item = &'w Word<'t>>) -
         // "see P3" is a reference.
         let is_reference = before.is_some_and(|it| it.text.eq_ignore_ascii_case("see"));
         before = Some(word);
-        is_one_of(CHANGES, word) || is_participle(word) || is_phase(word) && !is_reference
+        word.is(CHANGE) || is_participle(word) || is_phase(word) && !is_reference
     })
 }
 
@@ -795,7 +844,7 @@ impl<'t> Sentence<'t> {
     ) -> bool {
         let before = &self.words[..own.start];
         let behind = &self.words[own.end..];
-        let is_lead = |word: &Word<'_>| is_one_of(LEADS, word);
+        let is_lead = |word: &Word<'_>| word.is(LEAD);
         let mut clause = before.iter().rev().take_while(|word| !word.closed);
         // "Measured on gemma, not on qwen35" is of the measurement.
         let goes_before = before.last().map_or(statement.words.start, |word| word.range.end);
@@ -810,16 +859,13 @@ impl<'t> Sentence<'t> {
         if before.iter().all(is_lead) && !is_topic {
             return false;
         }
-        let is_there = |word: &Word<'_>| is_lead(word) || is_one_of(IS_THERE, word);
+        let is_there = |word: &Word<'_>| is_lead(word) || word.is(IS_THERE);
         if begins_with("unlike") && !before.iter().all(is_there) {
             return false;
         }
         // The word behind the name was looked at already.
-        let behind = if behind.first().is_some_and(|it| is_one_of(GOES_ON, it)) {
-            &behind[1..]
-        } else {
-            behind
-        };
+        let behind =
+            if behind.first().is_some_and(|it| it.is(GOES_ON)) { &behind[1..] } else { behind };
         !continues
             && !is_headed
             && !tell_of_a_change(behind)
@@ -850,10 +896,7 @@ fn candidates<'t>(words: &[Word<'t>]) -> Vec<(Range<usize>, Statement<'t>)> {
     // The name at `at`, if the sentence goes on from it in a way that is understood.
     let name = |at: usize| -> Option<&'t str> {
         let word = words.get(at)?;
-        let goes_on = word.closed
-            || words.get(at + 1).is_some_and(|next| {
-                GOES_ON.iter().any(|known| next.text.eq_ignore_ascii_case(known))
-            });
+        let goes_on = word.closed || words.get(at + 1).is_some_and(|next| next.is(GOES_ON));
         goes_on.then_some(word.text)
     };
     let mut found: Vec<(Range<usize>, Statement<'t>)> = Vec::new();
