@@ -384,6 +384,9 @@ fn show_diff(
     Ok(())
 }
 
+/// How many fixes that were withheld are named.
+const MOST_WITHHELD: usize = 10;
+
 /// Says what fixing left alone, and why.
 fn warn(outcome: &Outcome, closed: &[FileId], sources: &Sources) {
     let found: BTreeSet<FileId> =
@@ -402,6 +405,22 @@ fn warn(outcome: &Outcome, closed: &[FileId], sources: &Sources) {
         tell(&format!(
             "a fix would leave `{path}` so that it does not parse, and was not applied; please report this"
         ));
+    }
+    for withheld in outcome.withheld.iter().take(MOST_WITHHELD) {
+        let (path, other) = (sources.get(withheld.file).path(), sources.get(withheld.error_file));
+        let place = if withheld.file == withheld.error_file {
+            String::new()
+        } else {
+            format!(" in `{}`", other.path())
+        };
+        tell(&format!(
+            "`{path}`: the fix \"{}\" would lead to an error{place} ({}), and was not applied",
+            withheld.message, withheld.error
+        ));
+    }
+    if outcome.withheld.len() > MOST_WITHHELD {
+        let more = outcome.withheld.len() - MOST_WITHHELD;
+        tell(&format!("{more} more fixes would lead to errors, and were not applied"));
     }
     if outcome.unsettled {
         let rounds = fixer::MAX_ROUNDS;

@@ -2,6 +2,7 @@
 //!
 //! Uses `error`, `rules`, `pattern` and the names of formats of `evidence`. The only files it reads are configurations.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,8 +79,8 @@ impl Config {
 
     /// The family that the configuration gives to the register at an absolute, normalised path.
     pub fn family(&self, path: &Path) -> Option<&str> {
-        let path = path.strip_prefix(&self.root).unwrap_or(path);
-        let matching = self.families.iter().find(|(glob, _)| glob.is_match(path));
+        let path = from_root(path, &self.root);
+        let matching = self.families.iter().find(|(glob, _)| glob.is_match(&*path));
         matching.map(|(_, family)| family.as_str())
     }
 
@@ -337,7 +338,7 @@ impl<'t> Reader<'t> {
 /// What a table has, in the order in which it is written; the table itself sorts by name.
 fn in_file_order<'v, 't>(
     table: &'v DeTable<'t>,
-) -> impl Iterator<Item = (&'v Spanned<std::borrow::Cow<'t, str>>, &'v Value<'t>)> {
+) -> impl Iterator<Item = (&'v Spanned<Cow<'t, str>>, &'v Value<'t>)> {
     let mut list: Vec<_> = table.iter().collect();
     list.sort_by_key(|(key, _)| key.span().start);
     list.into_iter()
@@ -369,11 +370,46 @@ pub fn path_glob(glob: &str) -> Result<PathGlob, String> {
     Ok(build_glob(glob)?.compile_matcher())
 }
 
+/// A glob with its `.` and `..` resolved by name, as those of paths are: `a/../r/*.json` is `r/*.json`. A `..` that
+/// leads out of the folder stays, and so does one behind a part that is more than a name.
+pub(crate) fn resolved(glob: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for (number, part) in glob.split('/').enumerate() {
+        match part {
+            "." => {}
+            // What stands before the first slash of an absolute one is kept.
+            "" if number > 0 => {}
+            ".." => match parts.last() {
+                Some(&last) if !matches!(last, "" | "..") && !is_wild(last) => {
+                    parts.pop();
+                }
+                Some(&"") if parts.len() == 1 => {}
+                _ => parts.push(part),
+            },
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Whether a part of a glob is more than a name.
+pub(crate) fn is_wild(part: &str) -> bool {
+    part.contains(['*', '?', '[', '{', '}'])
+}
+
 fn build_glob(glob: &str) -> Result<globset::Glob, String> {
-    GlobBuilder::new(glob.strip_prefix("./").unwrap_or(glob))
+    GlobBuilder::new(&resolved(glob))
         .literal_separator(true)
         .build()
         .map_err(|error| format!("`{glob}` is not a glob: {}", error.kind()))
+}
+
+/// An absolute, normalised path as the globs of the configuration in the folder `root` see it.
+fn from_root<'p>(path: &'p Path, root: &Path) -> Cow<'p, Path> {
+    match path.strip_prefix(root) {
+        Ok(inside) => Cow::Borrowed(inside),
+        Err(_) => Cow::Owned(PathBuf::from(paths::from_folder(path, root))),
+    }
 }
 
 /// What is passed over. A glob without a slash is held against each part of a path, one with a
@@ -425,7 +461,7 @@ impl Exclude {
             builder.build().unwrap_or_default()
         };
         let (names, paths) = self.compiled.get_or_init(|| (set(&self.names), set(&self.paths)));
-        let relative = path.strip_prefix(&self.root).unwrap_or(path);
+        let relative = from_root(path, &self.root);
         relative.ancestors().filter(|part| !part.as_os_str().is_empty()).any(|part| {
             paths.is_match(part) || part.file_name().is_some_and(|name| names.is_match(name))
         })
@@ -538,5 +574,34 @@ mod tests {
         assert!(refused("evidence = ['names=[']").starts_with("reglint.toml:1:13: `[` is not a"));
         assert!(refused("registers = ").starts_with("reglint.toml:1:"));
         assert!(refused("a = 1\na = 2").starts_with("reglint.toml:2:1"));
+    }
+
+    #[test]
+    fn globs_are_resolved_by_name() {
+        for (glob, expected) in [
+            ("r/*.json", "r/*.json"),
+            ("./r/*.json", "r/*.json"),
+            ("adr/../r/*.json", "r/*.json"),
+            ("adr/./x/../../r/./*.json", "r/*.json"),
+            ("r//x/*.json", "r/x/*.json"),
+            ("../r/*.json", "../r/*.json"),
+            ("adr/../../r/*.json", "../r/*.json"),
+            ("*/../r/*.json", "*/../r/*.json"),
+            ("{a,b/../c}/*.json", "{a,b/../c}/*.json"),
+            ("{a,b}/../r.json", "{a,b}/../r.json"),
+            ("/a/../../r/*.json", "/r/*.json"),
+        ] {
+            assert_eq!(resolved(glob), expected, "{glob}");
+        }
+        let config = read(
+            "exclude = ['adr/../old', '../out/x']\n[families]\n'adr/../r/*.json' = 'gemma'\n\
+             '../q/*.json' = 'qwen35'\n",
+        )
+        .unwrap();
+        assert_eq!(config.family(Path::new("/r/r/a.json")), Some("gemma"));
+        assert_eq!(config.family(Path::new("/q/a.json")), Some("qwen35"));
+        let excluded = |path: &str| config.exclude.matches(Path::new(path));
+        assert!(excluded("/r/old/a.json") && excluded("/out/x/a.json"));
+        assert!(!excluded("/r/adr/a.json") && !excluded("/out/y/a.json"));
     }
 }

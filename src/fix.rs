@@ -13,6 +13,88 @@ pub struct Edit {
     pub span: Span,
     /// What stands there instead, spelled as the file wants it (JSON escapes included).
     pub replacement: String,
+    /// For one that adds to a list or an object: what `replacement` is made of, so that it can be made
+    /// together with others at the same place.
+    pub addition: Option<Addition>,
+}
+
+/// Something to add where others may be added too: in short `before`, `name` and `value`, `after`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addition {
+    /// What stands before all that is added.
+    pub before: String,
+    /// What stands between two of them.
+    pub between: String,
+    /// What stands behind all of them.
+    pub after: String,
+    /// A member's name with its colon, or nothing in a list. Of several values under one name a list is made.
+    pub name: String,
+    /// What stands between two values of such a list.
+    pub comma: &'static str,
+    /// The value.
+    pub value: String,
+}
+
+impl Addition {
+    /// Whether the two go to one place of one text: all that stands around them is the same.
+    fn goes_with(&self, other: &Self) -> bool {
+        (&self.before, &self.between, &self.after) == (&other.before, &other.between, &other.after)
+    }
+
+    /// The text of several that go together, whatever their order: sorted, each once.
+    fn text(mut all: Vec<&Self>) -> String {
+        all.sort_unstable_by(|a, b| (&a.name, &a.value).cmp(&(&b.name, &b.value)));
+        all.dedup_by(|a, b| (&a.name, &a.value) == (&b.name, &b.value));
+        let Some(first) = all.first() else { return String::new() };
+        let mut out = first.before.clone();
+        let groups = all.chunk_by(|a, b| a.name == b.name && !a.name.is_empty());
+        for (number, group) in groups.enumerate() {
+            if number > 0 {
+                out.push_str(&first.between);
+            }
+            match group {
+                [only] => out.extend([only.name.as_str(), &only.value]),
+                [one, ..] => {
+                    let values: Vec<&str> = group.iter().map(|it| it.value.as_str()).collect();
+                    out.extend([&one.name, "[", &values.join(one.comma), "]"]);
+                }
+                [] => {}
+            }
+        }
+        out.push_str(&first.after);
+        out
+    }
+}
+
+impl Edit {
+    /// An edit that goes with no other one at its place.
+    pub fn new(file: FileId, span: Span, replacement: impl Into<String>) -> Self {
+        Self { file, span, replacement: replacement.into(), addition: None }
+    }
+
+    /// An edit that adds something.
+    pub fn adding(file: FileId, span: Span, addition: Addition) -> Self {
+        let replacement = Addition::text(vec![&addition]);
+        Self { file, span, replacement, addition: Some(addition) }
+    }
+
+    /// Whether both can be made at once, as one edit: they add to the same place.
+    pub fn goes_with(&self, other: &Self) -> bool {
+        let (Some(own), Some(theirs)) = (&self.addition, &other.addition) else { return false };
+        (self.file, self.span) == (other.file, other.span) && own.goes_with(theirs)
+    }
+
+    /// The one edit that makes all of these, which [go together](Self::goes_with); the first of others.
+    /// Their order does not matter. `None` for none.
+    pub fn together(edits: &[&Self]) -> Option<Self> {
+        let [first, rest @ ..] = edits else { return None };
+        let mut joined = (*first).clone();
+        if !rest.is_empty() {
+            joined.replacement =
+                Addition::text(edits.iter().filter_map(|edit| edit.addition.as_ref()).collect());
+        }
+        Some(joined)
+    }
 }
 
 /// How far a repair can be trusted.
@@ -57,7 +139,7 @@ impl Fix {
         replacement: impl Into<String>,
         applicability: Applicability,
     ) -> Self {
-        let edit = Edit { file, span, replacement: replacement.into() };
+        let edit = Edit::new(file, span, replacement);
         Self { message: message.into(), edits: vec![edit], applicability }
     }
 }
@@ -86,13 +168,43 @@ mod tests {
 
     #[test]
     fn applies_in_order_and_leaves_the_rest_alone() {
-        let edit = |start, end, text: &str| Edit {
-            file: FileId(0),
-            span: Span::new(start, end),
-            replacement: text.into(),
-        };
+        let edit =
+            |start, end, text: &str| Edit::new(FileId(0), Span::new(start, end), text.to_owned());
         assert_eq!(apply("abcdef", &[edit(1, 2, "X"), edit(4, 4, "--")]), "aXcd--ef");
         assert_eq!(apply("abcdef", &[edit(1, 4, "X"), edit(3, 5, "no")]), "aXef");
         assert_eq!(apply("abc", &[]), "abc");
+    }
+
+    #[test]
+    fn what_is_added_at_one_place_is_added_together_in_any_order() {
+        let add = |name: &str, value: &str| {
+            Edit::adding(
+                FileId(0),
+                Span::empty(1),
+                Addition {
+                    before: "<".into(),
+                    between: "; ".into(),
+                    after: ">".into(),
+                    name: name.into(),
+                    comma: ",",
+                    value: value.into(),
+                },
+            )
+        };
+        let together = |edits: &[Edit]| {
+            let list: Vec<&Edit> = edits.iter().collect();
+            assert!(edits.iter().all(|edit| edit.goes_with(&edits[0])));
+            Edit::together(&list).map(|edit| edit.replacement)
+        };
+        assert_eq!(add("b:", "1").replacement, "<b:1>");
+        let mut all = [add("b:", "1"), add("a:", "2"), add("b:", "0"), add("a:", "2")];
+        assert_eq!(together(&all).as_deref(), Some("<a:2; b:[0,1]>"));
+        all.reverse();
+        assert_eq!(together(&all).as_deref(), Some("<a:2; b:[0,1]>"));
+        // Elements have no name: none makes a list of its own.
+        assert_eq!(together(&[add("", "2"), add("", "1")]).as_deref(), Some("<1; 2>"));
+        let other = Edit { span: Span::empty(2), ..add("c:", "1") };
+        assert!(!other.goes_with(&all[0]));
+        assert!(!Edit::new(FileId(0), Span::empty(1), "x").goes_with(&all[0]));
     }
 }

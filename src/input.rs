@@ -200,6 +200,8 @@ fn list_configured(request: &Request<'_>, list: &mut Listing) {
 /// The files that a glob of the configuration leads to, from the root of the file system.
 fn configured(request: &Request<'_>, glob: &str, errors: &mut Vec<Error>) -> Vec<PathBuf> {
     let root = &request.config.root;
+    let glob = config::resolved(glob);
+    let glob = glob.as_str();
     // The part of the glob that is a plain folder is where the search begins.
     let parts = || Path::new(glob).components().filter(|part| *part != Component::CurDir);
     let plain: PathBuf = parts().take_while(|part| !is_wild(part.as_os_str())).collect();
@@ -218,7 +220,7 @@ fn configured(request: &Request<'_>, glob: &str, errors: &mut Vec<Error>) -> Vec
 
 /// Whether a part of a glob is more than a name.
 fn is_wild(part: &OsStr) -> bool {
-    part.to_string_lossy().contains(['*', '?', '[', '{'])
+    config::is_wild(&part.to_string_lossy())
 }
 
 /// Lists the `*.json` files in a folder that was named, and below it.
@@ -312,7 +314,7 @@ fn other_configured<'p, I: Iterator<Item = &'p Path>>(
     let mut is_one = false;
     for glob in registers {
         let Ok(matcher) = config::path_glob(glob) else { continue };
-        let named = normalize(Path::new(glob));
+        let named = PathBuf::from(config::resolved(glob));
         is_one |= checked().map(from_root).any(|path| path == named || matcher.is_match(path));
     }
     if !is_one {
@@ -335,6 +337,7 @@ fn is_beside<'p, I: Iterator<Item = &'p Path>>(
     glob: &str,
     checked: impl Fn() -> I,
 ) -> bool {
+    let glob = &config::resolved(glob);
     let path = Path::new(glob);
     let Some(folder) = path.parent() else { return false };
     let has_one_folder = !folder.components().any(|part| is_wild(part.as_os_str()))

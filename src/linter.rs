@@ -18,7 +18,7 @@ use crate::rules::{Check, Findings, RULES, Rule};
 use crate::schema::Schema;
 use crate::source::{Role, Source, Sources};
 use crate::span::FileId;
-use crate::workspace::{self, Entry, Patterns, Place, Workspace};
+use crate::workspace::{self, Entry, Hidden, Patterns, Place, Workspace};
 
 /// How to lint.
 #[derive(Debug, Clone)]
@@ -64,16 +64,33 @@ impl<'a> Options<'a> {
 
 /// Lints `sources` together.
 pub fn lint(sources: &Sources, options: &Options<'_>) -> Report {
-    lint_then(sources, options, false)
+    lint_then(sources, options, For::Reading)
+}
+
+/// [`lint`] for what is to be fixed: it finds all that links would mend, and notes all errors, so that it shows
+/// whether a fix brings up one.
+pub fn lint_for_fixes(sources: &Sources, options: &Options<'_>) -> Report {
+    lint_then(sources, options, For::Fixing)
 }
 
 /// [`lint`] for a process that ends soon: it leaves to the system what memory was taken, since giving
 /// back what was made of many registers piece by piece takes a twentieth of the run.
 pub fn lint_last(sources: &Sources, options: &Options<'_>) -> Report {
-    lint_then(sources, options, true)
+    lint_then(sources, options, For::Ending)
 }
 
-fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
+/// What a report is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    /// To be read.
+    Reading,
+    /// To be read by somebody who then ends the process.
+    Ending,
+    /// To fix what it says.
+    Fixing,
+}
+
+fn lint_then(sources: &Sources, options: &Options<'_>, purpose: For) -> Report {
     let list: Vec<_> = sources.iter().collect();
     let spread = Spread::of(sources);
     // One after the other for each file, while what was read of it is at hand.
@@ -96,27 +113,19 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
             })
         });
     let read = |file: FileId| documents.get(file.index()).and_then(OnceLock::get);
-    // What was passed over because it does not parse may be of a family that links lead to.
-    let mut unread = options.unread.to_vec();
-    let mut unread_any = false;
+    let mut hidden = Hidden::new(options.unread.to_vec());
     for (&(file, source), entry) in list.iter().zip(&entries) {
-        let Some(document) = read(file) else { continue };
-        if entry.is_none() && (!source.is_text() || !document.errors().is_empty()) {
-            let mut register =
-                Register { family: Register::read(document).family, ..Register::default() };
-            register.forget(|span| source.is_damaged(span));
-            match workspace::family(file, source, document, &register, options.families) {
-                Some(family) => unread.push(family.to_owned()),
-                None => unread_any = true,
-            }
+        if let Some(document) = read(file) {
+            hidden.add(file, source, document, entry.as_ref(), options.families);
         }
     }
     let mut entries: Vec<_> = entries.into_iter().flatten().collect();
     let patterns = Patterns::intern(&mut entries, options.consumer);
     let mut workspace = Workspace::new(entries, &patterns, sources, options.consumer);
-    workspace.unread = unread;
-    workspace.unread_any = unread_any;
+    workspace.hidden = hidden;
     workspace.today = options.today;
+    // What a baseline knows is an entry for each that is shown, and no more.
+    workspace.is_thorough = purpose == For::Fixing && options.baseline.is_none();
 
     let running: Vec<&'static Rule> =
         RULES.iter().filter(|rule| options.levels.runs(rule)).collect();
@@ -142,18 +151,31 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     );
     let mut diagnostics: Vec<Diagnostic> =
         found.into_iter().chain(found_by_all).flatten().collect();
-    diagnostics.retain(|diagnostic| concerns_what_was_asked(sources, diagnostic));
+    let is_elsewhere = |found: &mut Diagnostic| !concerns_what_was_asked(sources, found);
+    let mut elsewhere: Vec<_> = diagnostics.extract_if(.., is_elsewhere).collect();
     allow(&workspace, &running, options.levels, &mut diagnostics);
     let mut outcome = None;
     if let Some(baseline) = &options.baseline {
         diagnostics = report::in_order(diagnostics);
-        outcome = Some(baseline.apply(&workspace, sources, &mut diagnostics, |rule, file| {
-            // Of a register that does not parse most rules do not see all.
-            options.levels.runs(rule)
-                && file.and_then(|file| workspace.entry_of(file)).is_none_or(|entry| {
-                    rule.finds_all(&workspace, entry) && (entry.is_whole() || rule.reads_the_text())
-                })
-        }));
+        outcome =
+            Some(baseline.apply(&workspace, sources, &mut diagnostics, |rule, message, file| {
+                let is_asked = |entry| {
+                    rule.finds_all(&workspace, entry)
+                        || message.is_some_and(|message| rule.needs_no_evidence(message))
+                };
+                // Of a register that does not parse most rules do not see all.
+                options.levels.runs(rule)
+                    && file.and_then(|file| workspace.entry_of(file)).is_none_or(|entry| {
+                        is_asked(entry) && (entry.is_whole() || rule.reads_the_text())
+                    })
+            }));
+    }
+    let mut errors = Vec::new();
+    if purpose == For::Fixing {
+        allow(&workspace, &[], options.levels, &mut elsewhere);
+        for found in [&diagnostics, &elsewhere] {
+            errors.extend(report::faults(&workspace, found, options.levels));
+        }
     }
     let is_sealed = |source, file| read(file).is_some_and(|document| is_sealed(source, document));
     let sealed = list.iter().filter(|(file, source)| {
@@ -166,12 +188,13 @@ fn lint_then(sources: &Sources, options: &Options<'_>, leave: bool) -> Report {
     let is_idle =
         |family: &&str| workspace.entries.iter().all(|entry| entry.family != Some(*family));
     let idle_families = options.evidence.families().filter(is_idle).map(str::to_owned).collect();
-    if leave {
+    let is_thorough = workspace.is_thorough && workspace.has_all_pairs();
+    if purpose == For::Ending {
         std::mem::forget(workspace);
         std::mem::forget(patterns);
         std::mem::forget(documents);
     }
-    Report { baseline: outcome, uncovered, unlike, idle_families, ..report }
+    Report { baseline: outcome, uncovered, unlike, idle_families, errors, is_thorough, ..report }
 }
 
 /// Whether no fix may touch a source: nobody asked for it, it does not parse, or its bytes are not its

@@ -13,6 +13,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::{Applicability, Fix};
 use crate::rules::{self, Level, Rule};
 use crate::span::FileId;
+use crate::workspace::Workspace;
 
 /// What a run found.
 #[derive(Debug, Default)]
@@ -36,6 +37,43 @@ pub struct Report {
     pub unlike: usize,
     /// Families that evidence is about and no register.
     pub idle_families: Vec<String>,
+    /// For fixes: all errors, those among them that are about files read for context only.
+    pub errors: Vec<Fault>,
+    /// Whether more was looked for than a report shows, since fixes were to be made.
+    pub is_thorough: bool,
+}
+
+/// An error as it is known again after an edit: not by what it says or points at, both of which may change.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// Its rule.
+    pub rule: &'static str,
+    /// Its file.
+    pub file: FileId,
+    /// The hypotheses that it has places in, each by its file and its number there; in order.
+    pub places: Vec<(FileId, usize)>,
+}
+
+/// The errors among `diagnostics`, in the same order.
+pub fn faults(
+    workspace: &Workspace<'_>,
+    diagnostics: &[Diagnostic],
+    levels: &Levels,
+) -> Vec<Fault> {
+    let is_error = |found: &&Diagnostic| {
+        let place = rules::position(found.rule);
+        let rule = rules::RULES.get(place);
+        rule.and_then(|rule| levels.severity(rule, place, found.severity)) == Some(Severity::Error)
+    };
+    let fault = |found: &Diagnostic| Fault {
+        rule: found.rule,
+        file: found.primary.file,
+        places: allowance::hypotheses_of(workspace, found)
+            .into_iter()
+            .map(|place| (workspace.at(place).0.file, place.hypothesis))
+            .collect(),
+    };
+    diagnostics.iter().filter(is_error).map(fault).collect()
 }
 
 /// The counts of a run.
@@ -169,6 +207,8 @@ impl Report {
             uncovered: 0,
             unlike: 0,
             idle_families: Vec::new(),
+            errors: Vec::new(),
+            is_thorough: false,
         }
     }
 
@@ -236,7 +276,8 @@ pub fn not_shown(more: usize) -> String {
     }
 }
 
-fn applicability(fix: &Fix, sealed: &[FileId]) -> Applicability {
+/// How far a fix can be trusted where no fix may touch the files in `sealed`, which is in ascending order.
+pub(crate) fn applicability(fix: &Fix, sealed: &[FileId]) -> Applicability {
     if is_open(fix, sealed) { fix.applicability } else { Applicability::DisplayOnly }
 }
 

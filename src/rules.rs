@@ -196,8 +196,26 @@ impl Rule {
         matches!(self.check, Check::Evidence(..))
     }
 
-    /// Whether what it does not find in a register is not there, with what the run has of evidence about it.
+    /// Whether what it finds in a register depends on others.
+    fn reads_others(&self) -> bool {
+        let all = [
+            &duplicate_id::RULE,
+            &unresolved_link::RULE,
+            &link_mismatch::RULE,
+            &one_sided_link::RULE,
+            &undeclared_link::RULE,
+            &link_drift::RULE,
+            &prose_link::RULE,
+        ];
+        all.iter().any(|rule| rule.name == self.name)
+    }
+
+    /// Whether what it does not find in a register is not there, with what the run has of evidence about it and could
+    /// read of other registers.
     pub fn finds_all(&self, workspace: &Workspace<'_>, entry: &Entry<'_>) -> bool {
+        if self.reads_others() && !workspace.hidden.is_empty() {
+            return false;
+        }
         let needs = match self.check {
             Check::Evidence(_, needs) => needs,
             // Of a register that does not parse they are not judged.
@@ -239,6 +257,12 @@ impl Rule {
         self.finds_all(workspace, entry)
             && (has_traces.is_none()
                 || is_sampled(hypothesis) && others.into_iter().all(is_sampled))
+    }
+
+    /// Whether a finding of this rule with such a message is looked for in every run, with evidence or without.
+    pub fn needs_no_evidence(&self, message: &str) -> bool {
+        self.name == frame_claimed_twice::RULE.name
+            && frame_claimed_twice::is_of_an_example(message)
     }
 
     /// The rule that a finding of this one with such a message is about, where that is another one:
@@ -428,11 +452,7 @@ enum Ask {
 
 /// `text` with edits of it applied; they are sorted and do not overlap.
 fn edited(text: &str, edits: &[(Span, String)]) -> String {
-    let edit = |(span, new): &(Span, String)| Edit {
-        file: FileId(0),
-        span: *span,
-        replacement: new.clone(),
-    };
+    let edit = |(span, new): &(Span, String)| Edit::new(FileId(0), *span, new.as_str());
     crate::fix::apply(text, &edits.iter().map(edit).collect::<Vec<_>>())
 }
 
@@ -443,8 +463,7 @@ fn label(file: FileId, span: Span, message: impl Into<String>) -> Label {
 
 /// Edits of one file, from places and what is to stand there.
 fn edits(file: FileId, places: &[(Span, String)]) -> Vec<Edit> {
-    let edit =
-        |(span, text): &(Span, String)| Edit { file, span: *span, replacement: text.clone() };
+    let edit = |(span, text): &(Span, String)| Edit::new(file, *span, text.as_str());
     places.iter().map(edit).collect()
 }
 

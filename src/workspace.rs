@@ -23,7 +23,7 @@ pub use measured::{Claimed, Measured};
 pub use relations::{Lie, Places, Relations};
 
 use crate::evidence::{Evidence, Sets};
-use crate::json::{Document, Str};
+use crate::json::{Document, Object, Str, Value};
 use crate::overlap::matcher::{MAX_STEPS, Outcome};
 use crate::overlap::{self, Budget, Compiled, Member, Outline, is_plainly_outside};
 use crate::pattern::ast::Ast;
@@ -116,14 +116,12 @@ pub struct Workspace<'d> {
     pub consumer: Consumer,
     /// All sources of the run, for rules that show a place by its line.
     pub sources: &'d Sources,
-    /// The families of files that could not be read, as far as they are known.
-    pub unread: Vec<String>,
-    /// Whether one of them may be of any family.
-    pub unread_any: bool,
-    /// How many registers have a family that cannot be read, and so may be any.
-    unnamed: usize,
+    /// What is there and could not be read.
+    pub hidden: Hidden<'d>,
     /// The day on which allowances are judged.
     pub today: Date,
+    /// Whether undeclared counterparts are looked for beyond what a report shows of them.
+    pub is_thorough: bool,
     /// What the patterns claim in evidence, by the number of the evidence.
     measured: Vec<Option<Measured<'d>>>,
     classes: OnceLock<Classes>,
@@ -131,6 +129,83 @@ pub struct Workspace<'d> {
     pairs: OnceLock<Pairs>,
     ids: OnceLock<AHashMap<&'d str, Place>>,
     distinct: OnceLock<usize>,
+}
+
+/// What is there and could not be read: it may be what seems to be missing.
+#[derive(Debug, Default)]
+pub struct Hidden<'d> {
+    /// The families of files that could not be read, as far as they are known.
+    pub unread: Vec<String>,
+    /// The texts of files whose family cannot be read: each may be of one that it names.
+    texts: Vec<(FileId, &'d str)>,
+    /// How long they are together, in bytes.
+    len: usize,
+    /// Whether one of them may name anything: it is no UTF-8, it spells characters by their numbers, or all are too
+    /// long to be looked through for each name.
+    any: bool,
+}
+
+/// So many bytes are looked through for each name that is missing.
+const MOST_HIDDEN: usize = 1 << 16;
+
+impl<'d> Hidden<'d> {
+    /// Nothing but the families of files that were not read at all.
+    pub fn new(unread: Vec<String>) -> Self {
+        Self { unread, ..Self::default() }
+    }
+
+    /// Whether all could be read.
+    pub fn is_empty(&self) -> bool {
+        self.unread.is_empty() && self.texts.is_empty()
+    }
+
+    /// Adds a file, if what it is about is not known: it does not parse, or its family is no text.
+    pub fn add(
+        &mut self,
+        file: FileId,
+        source: &'d Source,
+        document: &Document<'d>,
+        entry: Option<&Entry<'_>>,
+        configured: &[Option<String>],
+    ) {
+        let is_broken = !source.is_text() || !document.errors().is_empty();
+        if !is_broken && entry.is_none_or(|entry| entry.family.is_some()) {
+            return;
+        }
+        // A merge that went wrong leaves more than one.
+        let (mut found, mut lost) = (0, 0);
+        for member in
+            document.root().and_then(Value::as_object).into_iter().flat_map(Object::members)
+        {
+            if !member.name.is("family") {
+                continue;
+            }
+            let mut register = Register { family: member.value.as_str(), ..Register::default() };
+            register.forget(|span| source.is_damaged(span));
+            match register.family.map(Str::value) {
+                Some(family) if !family.is_empty() => {
+                    found += 1;
+                    self.unread.push(family.to_owned());
+                }
+                _ => lost += 1,
+            }
+        }
+        if found > 0 && lost == 0 {
+            return;
+        }
+        self.unread.push(given_family(file, source, configured).to_owned());
+        let text = source.text();
+        self.len += text.len();
+        self.any |= !source.is_text() || self.len > MOST_HIDDEN || text.contains("\\u");
+        self.texts.push((file, text));
+    }
+
+    /// Whether a file besides that of `entry` may be what all of `names` are to be found in.
+    pub fn may_have(&self, entry: &Entry<'_>, names: &[&str]) -> bool {
+        let mut others = self.texts.iter().filter(|(file, _)| *file != entry.file);
+        let has_all = |text: &str| self.any || names.iter().all(|name| text.contains(name));
+        others.any(|(_, text)| has_all(text))
+    }
 }
 
 impl<'d> Workspace<'d> {
@@ -143,7 +218,6 @@ impl<'d> Workspace<'d> {
     ) -> Self {
         let compiled = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
         let outlines = std::iter::repeat_with(OnceLock::new).take(patterns.len()).collect();
-        let unnamed = entries.iter().filter(|entry| entry.family.is_none()).count();
         Self {
             entries,
             patterns,
@@ -151,10 +225,9 @@ impl<'d> Workspace<'d> {
             outlines,
             consumer,
             sources,
-            unread: Vec::new(),
-            unread_any: false,
-            unnamed,
+            hidden: Hidden::default(),
             today: Date::from_unix(0),
+            is_thorough: false,
             measured: Vec::new(),
             classes: OnceLock::new(),
             families: OnceLock::new(),
@@ -219,12 +292,6 @@ impl<'d> Workspace<'d> {
         })
     }
 
-    /// Whether there may be more registers of any family than [`families`](Self::families) knows, besides
-    /// `entry`: one whose family could not be read may be of each.
-    pub fn may_have_others(&self, entry: &Entry<'_>) -> bool {
-        self.unread_any || self.unnamed > usize::from(entry.family.is_none())
-    }
-
     /// The place of an entry's hypothesis.
     pub fn place(&self, entry: &Entry<'_>, hypothesis: usize) -> Place {
         let number = self.entries.partition_point(|each| each.file < entry.file);
@@ -258,6 +325,12 @@ impl<'d> Workspace<'d> {
     /// The hypotheses of two families whose canonical patterns are equal.
     pub fn pairs(&self) -> &Pairs {
         self.pairs.get_or_init(|| Pairs::new(self))
+    }
+
+    /// Whether [`pairs`](Self::pairs) were asked for, and has more than it would have had
+    /// [without being thorough](Self::is_thorough).
+    pub fn has_all_pairs(&self) -> bool {
+        self.pairs.get().is_some_and(|pairs| pairs.has_more)
     }
 
     /// Whether a pattern claims a frame; `None` where the consumer refuses it and where the search gave up.
@@ -451,8 +524,13 @@ pub fn family<'a>(
         None if has_member => return None,
         None => {}
     }
+    Some(given_family(file, source, configured))
+}
+
+/// The family of a register that does not say so itself.
+fn given_family<'a>(file: FileId, source: &'a Source, configured: &'a [Option<String>]) -> &'a str {
     let configured = configured.get(file.index()).and_then(Option::as_deref);
-    configured.or_else(|| Some(file_stem(source.path())))
+    configured.unwrap_or_else(|| file_stem(source.path()))
 }
 
 /// The name of a file without its folder and its last ending.

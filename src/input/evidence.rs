@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -129,10 +129,9 @@ fn list(
         return;
     }
     let Ok(matcher) = config::path_glob(&wanted.glob) else { return };
-    let plain: PathBuf = Path::new(&wanted.glob)
+    let plain: PathBuf = Path::new(&config::resolved(&wanted.glob))
         .components()
-        .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
-        .filter(|part| *part != Component::CurDir)
+        .take_while(|part| !config::is_wild(&part.as_os_str().to_string_lossy()))
         .collect();
     let start = config.root.join(plain);
     let walk = ignore::WalkBuilder::new(start).standard_filters(false).build();

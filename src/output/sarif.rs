@@ -19,6 +19,8 @@ use serde::Serialize;
 use super::json::put;
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use crate::fix::{Applicability, Fix};
+use crate::json;
+use crate::register::Register;
 use crate::report::Report;
 use crate::rules::{self, Level, RULES, Rule};
 use crate::source::{ColumnUnit, Sources};
@@ -333,21 +335,53 @@ fn uri(path: &str) -> String {
 
 /// What a finding is known by from commit to commit.
 ///
-/// Made of the rule, the hypothesis and the text that is underlined, not of any line or column: it stays
-/// the same whatever is added above. Of several in one file that are alike the later ones have a higher
-/// number behind the colon.
+/// Made of the rule, the files and the hypotheses that it has places in, what it says and the text that is underlined,
+/// not of any line or column: it stays the same whatever is added above, and in whatever order hypotheses or findings
+/// stand. Which of two hypotheses comes first decides where their finding is and what it names first; so of one
+/// about several neither the order of its words nor the text counts. Only findings that are the same in all
+/// that are told apart by the number behind the colon.
 #[derive(Default)]
 struct Fingerprints {
-    seen: AHashMap<(FileId, u64), usize>,
+    seen: AHashMap<u64, usize>,
+    /// By file: where its hypotheses are, and their ids. Made where a finding has several places.
+    hypotheses: AHashMap<FileId, Vec<(Span, Option<String>)>>,
 }
 
 impl Fingerprints {
     fn of(&mut self, diagnostic: &Diagnostic, sources: &Sources) -> BTreeMap<&'static str, String> {
         let primary = &diagnostic.primary;
-        let text = sources.get(primary.file).text().get(primary.span.range()).unwrap_or_default();
-        let hypothesis = diagnostic.hypothesis.as_deref().unwrap_or_default();
-        let hash = fnv([diagnostic.rule, hypothesis, text]);
-        let count = self.seen.entry((primary.file, hash)).or_default();
+        let labels = || std::iter::once(primary).chain(&diagnostic.related);
+        let mut files: Vec<String> =
+            labels().map(|label| uri(sources.get(label.file).path())).collect();
+        files.sort_unstable();
+        files.dedup();
+        let mut ids: Vec<String> = diagnostic.hypothesis.iter().cloned().collect();
+        let mut is_about_several = false;
+        if !diagnostic.related.is_empty() {
+            let mut places: Vec<_> =
+                labels().filter_map(|label| self.hypothesis(label, sources)).collect();
+            places.sort_unstable();
+            places.dedup();
+            is_about_several = places.len() > 1;
+            ids = places.into_iter().filter_map(|(_, _, id)| id).collect();
+            ids.sort_unstable();
+        }
+        let mut words: Vec<&str> = diagnostic.message.split_whitespace().collect();
+        let mut text =
+            sources.get(primary.file).text().get(primary.span.range()).unwrap_or_default();
+        if is_about_several {
+            words.sort_unstable();
+            text = "";
+        }
+        let lists: [&[&str]; 5] = [
+            &[diagnostic.rule],
+            &files.iter().map(String::as_str).collect::<Vec<_>>(),
+            &ids.iter().map(String::as_str).collect::<Vec<_>>(),
+            &words,
+            &[text],
+        ];
+        let hash = fnv(lists);
+        let count = self.seen.entry(hash).or_default();
         *count += 1;
         let fingerprint = format!("{hash:016x}:{count}");
         // The second name is the one that GitHub reads.
@@ -356,14 +390,32 @@ impl Fingerprints {
             ("primaryLocationLineHash", fingerprint),
         ])
     }
+
+    /// The hypothesis that a place lies in: where it is, and its id.
+    fn hypothesis(
+        &mut self,
+        label: &Label,
+        sources: &Sources,
+    ) -> Option<(FileId, Span, Option<String>)> {
+        let all = self.hypotheses.entry(label.file).or_insert_with(|| {
+            let document = json::parse(sources.get(label.file).text());
+            let hypotheses = Register::read(&document).hypotheses.into_iter();
+            hypotheses.map(|it| (it.span, it.id().map(str::to_owned))).collect()
+        });
+        let after = all.partition_point(|(span, _)| span.start <= label.span.start);
+        let (span, id) = all.get(after.checked_sub(1)?)?;
+        span.contains(label.span).then(|| (label.file, *span, id.clone()))
+    }
 }
 
-/// The 64-bit FNV-1a hash (<http://www.isthe.com/chongo/tech/comp/fnv>) of `parts`, each with its end:
-/// the same on every machine and in every version.
-fn fnv(parts: [&str; 3]) -> u64 {
-    // No byte of UTF-8 is 0xff.
-    let bytes = parts.iter().flat_map(|part| part.bytes().chain([0xff]));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+/// The 64-bit FNV-1a hash (<http://www.isthe.com/chongo/tech/comp/fnv>) of lists of texts, each text and each list with
+/// its end: the same on every machine and in every version.
+fn fnv<const N: usize>(lists: [&[&str]; N]) -> u64 {
+    // No byte of UTF-8 is 0xfe or 0xff.
+    let list = |list: &&[&str]| -> Vec<u8> {
+        list.iter().flat_map(|text| text.bytes().chain([0xff])).chain([0xfe]).collect()
+    };
+    lists.iter().flat_map(list).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
@@ -382,11 +434,10 @@ mod tests {
 
     #[test]
     fn hashes_are_those_of_the_definition() {
-        // The hash of the bytes ff ff ff, by the definition.
-        assert_eq!(fnv(["", "", ""]), {
-            let step = |hash: u64| (hash ^ 0xff).wrapping_mul(1_099_511_628_211);
-            step(step(step(14_695_981_039_346_656_037)))
-        });
-        assert_ne!(fnv(["a", "b", ""]), fnv(["ab", "", ""]));
+        // The hash of the bytes ff fe, by the definition.
+        let step = |hash: u64, byte: u64| (hash ^ byte).wrapping_mul(1_099_511_628_211);
+        assert_eq!(fnv([&[""]]), step(step(14_695_981_039_346_656_037, 0xff), 0xfe));
+        assert_ne!(fnv([&["a", "b"]]), fnv([&["ab", ""]]));
+        assert_ne!(fnv([&["a", "b"], &[]]), fnv([&["a"], &["b"]]));
     }
 }

@@ -330,13 +330,14 @@ fn known(
 }
 
 impl Use<'_> {
-    /// Takes out of `diagnostics`, which are in order, what is known. `ran` says which rules ran.
+    /// Takes out of `diagnostics`, which are in order, what is known. `ran` says of a rule and of a message of it, if
+    /// that is known, whether all such findings of a file were found.
     pub fn apply(
         &self,
         workspace: &Workspace<'_>,
         sources: &Sources,
         diagnostics: &mut Vec<Diagnostic>,
-        ran: impl Fn(&'static rules::Rule, Option<FileId>) -> bool,
+        ran: impl Fn(&'static rules::Rule, Option<&str>, Option<FileId>) -> bool,
     ) -> Outcome {
         let all: Vec<Known> =
             diagnostics.iter().map(|it| known(workspace, sources, self.paths, it)).collect();
@@ -366,11 +367,13 @@ impl Use<'_> {
         let (read, checked) = (paths(|_| true), paths(|role| role != Role::Context));
         for (known, mark) in &self.baseline.entries {
             let now = used.get(known).copied().unwrap_or(0);
-            let ran = |rule| ran(rule, file(&known.path));
+            let ran = |rule, message| ran(rule, message, file(&known.path));
             let is_judged = checked.contains(known.path.as_str())
                 && known.with.iter().all(|path| read.contains(path.as_str()))
-                && rules::find(&known.rule)
-                    .is_some_and(|rule| ran(rule) && rule.subject(&known.message).is_none_or(ran));
+                && rules::find(&known.rule).is_some_and(|rule| {
+                    let subject = rule.subject(&known.message);
+                    ran(rule, Some(&known.message)) && subject.is_none_or(|rule| ran(rule, None))
+                });
             if !is_judged {
                 // What was found in another order is kept as it was found.
                 let count = if found.contains_key(known) { mark.count } else { mark.count - now };

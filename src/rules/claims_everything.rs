@@ -4,9 +4,9 @@ use super::{
     Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, edited,
     holds_alone,
 };
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::{Applicability, Fix};
-use crate::overlap::{Answer, Budget, Compiled};
+use crate::overlap::{self, Answer, Budget, Compiled, Reason};
 use crate::pattern::ast::{Ast, Node, NodeKind};
 use crate::pattern::measure::min_width;
 use crate::pattern::{Versions, parse};
@@ -22,8 +22,16 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Workspace(check),
 };
 
+/// What is to say of a pattern.
+enum Found {
+    /// It claims every frame.
+    Everything(Part),
+    /// A bound was hit before that was decided.
+    Undecided(Reason),
+}
+
 /// What claims every frame in a pattern, in bytes of it.
-struct Found {
+struct Part {
     span: Span,
     why: &'static str,
     /// The repair, if there is one.
@@ -40,11 +48,44 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
             if min_width(&ast.root) > 1 || begins_narrowly(&ast.root) {
                 return None;
             }
-            let everything = workspace.compiled(id)?.claims_everything() == Answer::Yes;
-            everything.then(|| locate(pattern.text(), ast))
+            if matches_everywhere(&ast.root) {
+                return Some(Found::Everything(locate(pattern.text(), ast)));
+            }
+            match workspace.compiled(id)?.claims_everything() {
+                Answer::Yes => Some(Found::Everything(locate(pattern.text(), ast))),
+                // Of one that is too large for every question, `undecided-overlap` speaks.
+                Answer::Undecided(reason @ Reason::Bound(_)) => {
+                    overlap::too_large(ast).is_none().then_some(Found::Undecided(reason))
+                }
+                Answer::Undecided(_) | Answer::No(_) => None,
+            }
         },
         report,
     );
+}
+
+/// Whether a part matches at every place of every text, whatever stands there and however much of it a matcher prefers
+/// to take: so do parts that may be left out, one after the other too, atomic or not. It sees what is plain in the tree,
+/// in one walk; a no may be wrong.
+fn matches_everywhere(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Empty => true,
+        NodeKind::Repeat(repeat, body) => repeat.min == 0 || matches_everywhere(body),
+        NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
+            matches_everywhere(body)
+        }
+        NodeKind::Look(look, body) => !look.negative && matches_everywhere(body),
+        NodeKind::Concat(parts) => parts.iter().all(matches_everywhere),
+        NodeKind::Alternation(branches) => branches.iter().any(matches_everywhere),
+        NodeKind::Conditional(_, yes, no) => {
+            matches_everywhere(yes) && no.as_deref().is_none_or(matches_everywhere)
+        }
+        NodeKind::Literal(..)
+        | NodeKind::Dot(_)
+        | NodeKind::Class(..)
+        | NodeKind::Assertion(..)
+        | NodeKind::Backreference(..) => false,
+    }
 }
 
 /// Whether a match needs one certain character: a cheap and frequent no.
@@ -59,7 +100,7 @@ fn begins_narrowly(node: &Node) -> bool {
 }
 
 /// Finds the smallest part that claims every frame by itself.
-fn locate(text: &str, ast: &Ast) -> Found {
+fn locate(text: &str, ast: &Ast) -> Part {
     let mut node = &ast.root;
     let mut alternation = None;
     loop {
@@ -86,9 +127,9 @@ fn locate(text: &str, ast: &Ast) -> Found {
     let branches = alternation.map(Vec::as_slice).unwrap_or_default();
     match bar_beside(text, branches, node) {
         Some(span) => {
-            Found { span, why: "an empty branch", edits: without_empty_branches(text, branches) }
+            Part { span, why: "an empty branch", edits: without_empty_branches(text, branches) }
         }
-        None => Found { span: node.span, why: why(node), edits: Vec::new() },
+        None => Part { span: node.span, why: why(node), edits: Vec::new() },
     }
 }
 
@@ -138,6 +179,15 @@ fn without_empty_branches(text: &str, branches: &[Node]) -> Vec<(Span, String)> 
 }
 
 fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
+    let found = match found {
+        Found::Everything(part) => part,
+        Found::Undecided(reason) => {
+            let message = "whether this pattern claims every frame could not be decided";
+            let finding =
+                findings.finding(message, place.label(Span::empty(0), reason.to_string()));
+            return Diagnostic { severity: Severity::Warning, ..finding };
+        }
+    };
     let fix = (!found.edits.is_empty()).then(|| Fix {
         message: "remove the empty branch".to_owned(),
         edits: place.edits(&found.edits),
@@ -147,4 +197,58 @@ fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Di
         .finding("this pattern claims every frame", place.label(found.span, found.why))
         .with_note("the table shows the largest frame of the whole trace in its row")
         .with_fix(fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matches_everywhere_is_plain_in_the_tree() {
+        let matches = |text: &str| {
+            let ast = parse(text, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}"));
+            let found = matches_everywhere(&ast.root);
+            // Never a yes that the search does not give.
+            let decided = Compiled::new(&ast, Budget::default()).claims_everything();
+            assert!(!found || matches!(decided, Answer::Yes | Answer::Undecided(_)), "{text}");
+            found
+        };
+        for text in [
+            "",
+            "a*",
+            "(a|b)*",
+            "a?b*",
+            "(?:a|)",
+            "(?>a*)b?",
+            "a*+b*+",
+            "(a?){3}",
+            "(?=a*)",
+            "(?<=)",
+            "(a)?(?(1)b*)",
+            "(a)?(?(1)b*|c?)",
+            "(?i:a*)",
+            "(?#x)",
+            "(?:a*|b)(?:|c)",
+        ] {
+            assert!(matches(text), "{text}");
+        }
+        for text in [
+            "a",
+            ".",
+            "a*b",
+            "(a|b)+",
+            "a|b",
+            "^a*",
+            "a*$",
+            "\\b",
+            "(?!a*)",
+            "(?=a)",
+            "(a?)\\1b",
+            "(a)?(?(1)b|c?)",
+            "a{0,2}b",
+        ] {
+            assert!(!matches(text), "{text}");
+        }
+        assert!(matches(&"(a|b)*".repeat(2_000)));
+    }
 }

@@ -22,6 +22,16 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Evidence(check, Needs::Frames),
 };
 
+/// What stands behind the frame in a message about an example.
+const OF_AN_EXAMPLE: &str = ", an example of ";
+
+/// Whether a message is about an example, not about a frame of evidence. It may be cut off behind 80 characters.
+pub(super) fn is_of_an_example(message: &str) -> bool {
+    // That one begins with the frame, the other one with who claims it.
+    let at = |words: &str| message.find(words).unwrap_or(usize::MAX);
+    at(&format!("`{OF_AN_EXAMPLE}")) < at("` claims ")
+}
+
 /// How many searches of one register may be given up before only plain text is looked for: each costs
 /// a bound of steps.
 const MOST_GIVEN_UP: usize = 16;
@@ -90,7 +100,7 @@ fn check_examples<'e>(
             others.sort_unstable_by_key(|&(owner, _)| owner);
             let Some(&(_, first)) = others.first() else { continue };
             let message = format!(
-                "{}, an example of {}, is claimed by {} too",
+                "{}{OF_AN_EXAMPLE}{}, is claimed by {} too",
                 quoted(frame.value()),
                 named(hypothesis),
                 match others.len() {

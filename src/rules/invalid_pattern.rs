@@ -80,11 +80,8 @@ fn in_pythons_words(pattern: &Pattern<'_>, fault: &PatternError, versions: Versi
 /// The repair of the pattern, spelled as JSON wants it.
 fn fix(entry: &Entry<'_>, slot: &Slot<'_>, fault: &PatternError) -> Option<Fix> {
     let repair = fault.repair.as_ref()?;
-    let edit = |(span, text): &(Span, String)| Edit {
-        file: entry.file,
-        span: slot.locate(*span),
-        replacement: as_json(text),
-    };
+    let edit =
+        |(span, text): &(Span, String)| Edit::new(entry.file, slot.locate(*span), as_json(text));
     Some(Fix {
         message: repair.message.clone(),
         edits: repair.edits.iter().map(edit).collect(),

@@ -4,7 +4,7 @@
 //! Uses `json`, `fix`, `source` and `span`.
 
 use super::as_json;
-use crate::fix::Edit;
+use crate::fix::{Addition, Edit};
 use crate::json::{Array, Kind, Member, Object, Value};
 use crate::span::Span;
 use crate::workspace::Entry;
@@ -63,71 +63,77 @@ impl<'t> Layout<'t> {
         Self { gap, line: None, unit: "  ", colon, pad }
     }
 
-    /// An object of one member, `name` and the text of its value, as a member's value.
-    fn object(&self, name: &str, value: &str) -> String {
-        let member = format!("\"{}\"{}{value}", as_json(name), self.colon);
-        match self.line {
-            Some((end, indent)) => {
-                format!("{{{end}{indent}{}{member}{end}{indent}}}", self.unit)
-            }
-            None => format!("{{{0}{member}{0}}}", self.pad),
-        }
+    /// What stands between two things on one line.
+    fn comma(&self) -> &'static str {
+        if self.colon.contains(' ') || self.gap.contains(' ') { ", " } else { "," }
+    }
+
+    /// The name of a member as it stands before its value.
+    fn name(&self, name: &str) -> String {
+        format!("\"{}\"{}", as_json(name), self.colon)
     }
 }
 
-/// The edit that adds a member behind the last one of `object`.
-fn add(
-    entry: &Entry<'_>,
-    object: Object<'_>,
-    layout: &Layout<'_>,
-    name: &str,
-    value: &str,
-) -> Edit {
-    let member = format!("\"{}\"{}{value}", as_json(name), layout.colon);
-    let (span, replacement) = match object.members().last() {
-        Some(last) => {
-            (Span::empty(last.value.span().range().end), format!(",{}{member}", layout.gap))
-        }
-        None => (object.as_value().span(), format!("{{{0}{member}{0}}}", layout.pad)),
-    };
-    Edit { file: entry.file, span, replacement }
-}
-
 /// The edit that makes the hypothesis `object` say that `id` is its counterpart in `family`: a new
-/// `links` member, a new family in it, or one more id of that family. `None` where what stands there
-/// is not what it should be.
+/// `links` member, a new family in it, or one more id of that family. Those of several counterparts go
+/// together. `None` where what stands there is not what it should be.
 pub(super) fn link(entry: &Entry<'_>, object: Object<'_>, family: &str, id: &str) -> Option<Edit> {
     if !entry.is_whole() {
         return None;
     }
     let text = entry.source.text();
-    let id = format!("\"{}\"", as_json(id));
+    let outer = Layout::of(text, object);
+    let value = format!("\"{}\"", as_json(id));
+    let add = |span: Span, parts: [String; 3], comma, name, value| {
+        let [before, between, after] = parts;
+        let addition = Addition { before, between, after, name, comma, value };
+        Some(Edit::adding(entry.file, span, addition))
+    };
     let Some(links) = object.get("links") else {
-        let layout = Layout::of(text, object);
-        let value = layout.object(family, &id);
-        return Some(add(entry, object, &layout, "links", &value));
+        let behind = object.members().last()?.value.span().range().end;
+        let (gap, name, pad) = (outer.gap, outer.name("links"), outer.pad);
+        // As it lays out its own members.
+        let parts = if let Some((end, indent)) = outer.line {
+            let line = format!("{end}{indent}{}", outer.unit);
+            let open = format!(",{gap}{name}{{{line}");
+            [open, format!(",{line}"), format!("{end}{indent}}}")]
+        } else {
+            let between = outer.comma().to_owned();
+            [format!(",{gap}{name}{{{pad}"), between, format!("{pad}}}")]
+        };
+        return add(Span::empty(behind), parts, outer.comma(), outer.name(family), value);
     };
     let links = links.as_object()?;
-    let Some(value) = links.get(family) else {
-        let layout = if links.is_empty() {
-            Layout { line: None, ..Layout::of(text, object) }
-        } else {
-            Layout::of(text, links)
+    let layout = if links.is_empty() { outer } else { Layout::of(text, links) };
+    let comma = layout.comma();
+    if let Some(there) = links.get(family) {
+        let (span, parts) = match there.kind() {
+            Kind::String(one) => {
+                let one = entry.source.slice(one.span());
+                (there.span(), [format!("[{one}{comma}"), comma.to_owned(), "]".to_owned()])
+            }
+            Kind::Array(ids) => match ids.elements().last() {
+                Some(last) => {
+                    let gap = format!(",{}", gap_before(text, ids, last));
+                    let behind = Span::empty(last.span().range().end);
+                    (behind, [gap.clone(), gap, String::new()])
+                }
+                None => (there.span(), ["[", comma, "]"].map(str::to_owned)),
+            },
+            _ => return None,
         };
-        return Some(add(entry, links, &layout, family, &id));
+        return add(span, parts, comma, String::new(), value);
+    }
+    let (span, parts) = if let Some(last) = links.members().last() {
+        let gap = format!(",{}", layout.gap);
+        let behind = Span::empty(last.value.span().range().end);
+        (behind, [gap.clone(), gap, String::new()])
+    } else {
+        let pad = layout.pad;
+        let parts = [format!("{{{pad}"), comma.to_owned(), format!("{pad}}}")];
+        (links.as_value().span(), parts)
     };
-    let (span, replacement) = match value.kind() {
-        Kind::String(one) => (value.span(), format!("[{}, {id}]", entry.source.slice(one.span()))),
-        Kind::Array(ids) => match ids.elements().last() {
-            Some(last) => (
-                Span::empty(last.span().range().end),
-                format!(",{}{id}", gap_before(text, ids, last)),
-            ),
-            None => (value.span(), format!("[{id}]")),
-        },
-        _ => return None,
-    };
-    Some(Edit { file: entry.file, span, replacement })
+    add(span, parts, comma, layout.name(family), value)
 }
 
 /// What stands before the last element of a list.
@@ -160,5 +166,5 @@ pub(super) fn remove(entry: &Entry<'_>, object: Object<'_>, member: Member<'_>) 
         (None, Some(next)) => Span { start: own.start, end: next.start },
         (None, None) => Span { start: whole.start + 1, end: whole.end - 1 },
     };
-    Edit { file: entry.file, span, replacement: String::new() }
+    Edit::new(entry.file, span, "")
 }

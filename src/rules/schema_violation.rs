@@ -79,7 +79,7 @@ fn check_allowance(
     }
     if let Some(with) = &allowance.with
         && workspace.find(with.value()).is_none()
-        && workspace.unread.is_empty()
+        && workspace.hidden.unread.is_empty()
         && workspace.entries.iter().all(Entry::is_whole)
         && !with.value().is_empty()
     {

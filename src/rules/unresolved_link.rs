@@ -19,10 +19,6 @@ pub(super) const RULE: Rule = Rule {
 const MOST_NAMES: usize = 200;
 
 fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) {
-    // A register whose family is not known may be of the one that is missed.
-    if workspace.may_have_others(entry) {
-        return;
-    }
     for hypothesis in &entry.register.hypotheses {
         for link in &hypothesis.links {
             if entry.family == Some(link.family.value()) {
@@ -67,7 +63,9 @@ fn family_finding(
     findings: &mut Findings,
 ) {
     let name = link.family.value();
-    if workspace.unread.iter().any(|unread| unread == name) {
+    // A register that could not be read may be of the one that is missed.
+    let is_hidden = workspace.hidden.unread.iter().any(|unread| unread == name);
+    if is_hidden || workspace.hidden.may_have(entry, &[name]) {
         return;
     }
     let message =
@@ -122,7 +120,7 @@ fn id_findings<'d>(
     // Of several that are nowhere, which one is meant to be another is not known.
     let is_one = link.ids.iter().filter(|id| is_nowhere(id.value())).nth(1).is_none();
     for id in &link.ids {
-        if is_there(id.value()) {
+        if is_there(id.value()) || workspace.hidden.may_have(entry, &[family.name, id.value()]) {
             continue;
         }
         let message = format!(

@@ -16,6 +16,9 @@ const MOST_PARTNERS: usize = 8;
 /// How many of those before it are looked at for them.
 const MOST_LOOKED_AT: usize = 200;
 
+/// Where all of them are wanted, so many are kept together, if each hypothesis has its part of that many.
+const MOST_PAIRS: usize = 20_000;
+
 /// So many hypotheses or links are looked through one by one.
 const FEW: usize = 32;
 
@@ -129,7 +132,7 @@ impl<'d> Families<'d> {
                 continue;
             };
             let family = *families.by_name.entry(name).or_insert_with(|| {
-                let is_whole = !workspace.unread.iter().any(|unread| unread == name);
+                let is_whole = !workspace.hidden.unread.iter().any(|unread| unread == name);
                 families.list.push(Family {
                     name,
                     ids: OnceLock::new(),
@@ -445,6 +448,10 @@ pub struct Pairs {
     pub list: Vec<Pair>,
     /// Hypotheses with more undeclared counterparts before them than are listed.
     pub crowded: AHashSet<Place>,
+    /// Whether more are listed than a report shows.
+    pub has_more: bool,
+    /// How many are listed of one hypothesis.
+    most: usize,
 }
 
 impl Pairs {
@@ -507,6 +514,9 @@ impl Pairs {
                 groups.entry(class).or_default().push(place);
             }
         }
+        let grouped: usize = groups.values().map(Vec::len).sum();
+        let all = if workspace.is_thorough { MOST_PAIRS / grouped.max(1) } else { 0 };
+        pairs.most = all.max(MOST_PARTNERS);
         for group in groups.into_values() {
             pairs.undeclared(families, &group, &linked, &settled);
         }
@@ -537,10 +547,11 @@ impl Pairs {
                     if linked.binary_search(&(later, earlier)).is_ok() {
                         continue;
                     }
-                    if found == MOST_PARTNERS || looked_at == MOST_LOOKED_AT {
+                    if found == self.most || looked_at == MOST_LOOKED_AT.max(self.most) {
                         self.crowded.insert(later);
                         break 'families;
                     }
+                    self.has_more |= found == MOST_PARTNERS || looked_at == MOST_LOOKED_AT;
                     looked_at += 1;
                     if !is_settled(earlier, own) {
                         found += 1;

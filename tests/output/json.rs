@@ -17,8 +17,7 @@ fn sample() -> (Sources, Report) {
     ]);
     let x = at(&sources, "a.json", "x", 0, "not this");
     let h1 = at(&sources, "b.json", "H1", 0, "first \u{202e}here");
-    let edit =
-        |label: &Label| Edit { file: label.file, span: label.span, replacement: "\t".into() };
+    let edit = |label: &Label| Edit::new(label.file, label.span, "\t");
     let fix = Fix {
         message: "put a tab there".into(),
         edits: vec![edit(&x), edit(&h1)],

@@ -110,11 +110,7 @@ fn a_fix_shows_the_line_that_it_makes() {
     let sources = sources([("a.json", REGISTER)]);
     let dot = at(&sources, "a.json", ".", 0, "");
     let other = at(&sources, "a.json", ".", 1, "");
-    let edit = |label: &Label| Edit {
-        file: label.file,
-        span: Span::empty(label.span.start as usize),
-        replacement: r"\\".into(),
-    };
+    let edit = |label: &Label| Edit::new(label.file, Span::empty(label.span.start as usize), r"\\");
     let both = Fix {
         message: "escape the dots".into(),
         edits: vec![edit(&dot), edit(&other)],
