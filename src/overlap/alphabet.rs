@@ -11,10 +11,10 @@
 //! Symbols are numbered from the most to the least readable, so that the first witness found among
 //! the shortest ones is the most readable. Uses `charset`.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::charset::{CharSet, is_word, perl};
+use super::hash::Map;
 use crate::pattern::ast::PerlClass;
 
 /// How many symbols an alphabet can have.
@@ -423,7 +423,7 @@ fn beyond_ascii(a: &Sets, b: &Sets) -> Option<Vec<char>> {
         return None;
     }
     let mut class_of = vec![0u32; cuts.len()];
-    let mut ids = HashMap::new();
+    let mut ids: Map<(u32, bool), u32> = Map::default();
     for set in &sets {
         ids.clear();
         let mut ranges = set.ranges().iter().peekable();

@@ -20,11 +20,14 @@
 //! other way round inside a negative lookaround. [`Program::inexact`] says so. Uses `pattern::ast`,
 //! `charset`, `alphabet`.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
+
+use ahash::AHashMap;
 
 use super::alphabet::Sets;
 use super::charset::{self, CharSet};
+use super::hash::{Map, Set};
 use super::{Bound, Reason};
 use crate::pattern::ast::{Assertion, Ast, Flags, Node, NodeKind, Repeat, RepeatKind};
 
@@ -353,9 +356,9 @@ impl Re {
 struct Lowering {
     limits: Limits,
     sets: Vec<CharSet>,
-    ids: HashMap<CharSet, u32>,
+    ids: AHashMap<CharSet, u32>,
     /// What each capturing group matches, for approximating backreferences.
-    groups: HashMap<u32, Rc<Re>>,
+    groups: Map<u32, Rc<Re>>,
     inexact: Option<Reason>,
 }
 
@@ -377,8 +380,8 @@ impl Lowering {
         Self {
             limits: Limits { size: limit, atomics: MAX_ATOMICS },
             sets: Vec::new(),
-            ids: HashMap::new(),
-            groups: HashMap::new(),
+            ids: AHashMap::new(),
+            groups: Map::default(),
             inexact: None,
         }
     }
@@ -691,7 +694,7 @@ struct Builder {
     insts: Vec<Inst>,
     behinds: Vec<u32>,
     /// Bodies that are already there, by the address of their expression.
-    bodies: HashMap<(*const Re, bool), u32>,
+    bodies: AHashMap<(*const Re, bool), u32>,
     /// Nodes, and others that can do all that they can.
     betters: Vec<(u32, u32)>,
 }
@@ -702,7 +705,7 @@ impl Builder {
             limit,
             insts: Vec::new(),
             behinds: Vec::new(),
-            bodies: HashMap::new(),
+            bodies: AHashMap::new(),
             betters: Vec::new(),
         }
     }
@@ -813,7 +816,7 @@ impl Builder {
             inexact: None,
         };
         let mut seen = vec![u32::MAX; self.insts.len()];
-        let mut seen_with: HashSet<(u32, u32)> = HashSet::new();
+        let mut seen_with: Set<(u32, u32)> = Set::default();
         let mut lists = Lists::default();
         let mut stack = Vec::new();
         let mut work = 0u64;
@@ -923,12 +926,12 @@ impl Numbers {
 struct Lists {
     conds: Vec<Cond>,
     ranges: Vec<(u32, u32)>,
-    ids: HashMap<Vec<Cond>, u32>,
+    ids: AHashMap<Vec<Cond>, u32>,
 }
 
 impl Default for Lists {
     fn default() -> Self {
-        Self { conds: Vec::new(), ranges: vec![(0, 0)], ids: HashMap::from([(Vec::new(), 0)]) }
+        Self { conds: Vec::new(), ranges: vec![(0, 0)], ids: AHashMap::from([(Vec::new(), 0)]) }
     }
 }
 
