@@ -423,8 +423,7 @@ fn warn(outcome: &Outcome, closed: &[FileId], sources: &Sources) {
         tell(&format!("{more} more fixes would lead to errors, and were not applied"));
     }
     if outcome.unsettled {
-        let rounds = fixer::MAX_ROUNDS;
-        tell(&format!("fixes did not come to an end in {rounds} rounds; another run goes on"));
+        tell("there are more fixes than one run applies; another run goes on");
     }
 }
 

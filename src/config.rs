@@ -98,7 +98,10 @@ impl Config {
             let path = folder.join(FILE_NAME);
             match fs::read_to_string(&path) {
                 Ok(text) => return Self::from_text(&shown(&path, from), &text, &path),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // A link that leads nowhere is there.
+                Err(error)
+                    if error.kind() == io::ErrorKind::NotFound
+                        && path.symlink_metadata().is_err() => {}
                 Err(source) => return Err(unreadable(&shown(&path, from), source)),
             }
             if folder == last {

@@ -28,7 +28,10 @@ use crate::{json, report, rules};
 
 /// So many rounds are made at most. One is enough where no fixes touch; more mean that fixes undo each
 /// other.
-pub const MAX_ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
+
+/// So many fixes are applied until no further round begins: a few seconds.
+const MOST_FIXES: usize = 100_000;
 
 /// What fixing led to.
 #[derive(Debug)]
@@ -42,7 +45,7 @@ pub struct Outcome {
     /// Fixes that were not applied, since an error would have come of them. In the report they are
     /// [`Applicability::DisplayOnly`].
     pub withheld: Vec<Withheld>,
-    /// Whether there was still something to apply after [`MAX_ROUNDS`].
+    /// Whether there was still something to apply after [`MAX_ROUNDS`], or after very many fixes.
     pub unsettled: bool,
 }
 
@@ -152,6 +155,9 @@ impl<L: Fn(&Sources) -> Report> Fixer<'_, L> {
         };
         let mut fixed = 0;
         for _ in 0..MAX_ROUNDS {
+            if fixed >= MOST_FIXES {
+                break;
+            }
             let (taken, edits) = select(&outcome, self.sources, self.trust);
             if taken.is_empty() {
                 outcome.report.summary.fixed = fixed;

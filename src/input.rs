@@ -362,15 +362,22 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
         if let Some(path) = request.stdin_filename {
             seen.insert(request.absolute(path).into_os_string());
         }
+        let place = request.absolute(Path::new(&shown)).display().to_string();
         read_bounded(&shown, io::stdin().lock(), 0, MAX_BYTES)
-            .map(|bytes| Source::new(shown, bytes))
+            .map(|bytes| Source::new(shown, bytes).with_place(place))
     });
-    let wanted: Vec<Wanted> = list
-        .files
-        .into_iter()
-        .filter(|wanted| seen.insert(request.absolute(&wanted.path).into_os_string()))
-        .collect();
-    let read = |wanted: &Wanted| read_file(&wanted.path, wanted.role);
+    let mut wanted: Vec<(Wanted, String)> = Vec::with_capacity(list.files.len());
+    for file in list.files {
+        let absolute = request.absolute(&file.path);
+        let place = absolute.display().to_string();
+        if seen.insert(absolute.into_os_string()) {
+            wanted.push((file, place));
+        }
+    }
+    let read = |(wanted, place): &(Wanted, String)| {
+        let (source, identity) = read_file(&wanted.path, wanted.role)?;
+        Ok((source.with_place(place.as_str()), identity))
+    };
     let results: Vec<_> = if wanted.len() < WORTH_A_THREAD {
         wanted.iter().map(read).collect()
     } else {
@@ -390,7 +397,7 @@ fn load(request: &Request<'_>, list: Listing) -> Input {
         Some(Err(error)) => input.errors.push(error),
         None => {}
     }
-    for (Wanted { path, role }, result) in wanted.into_iter().zip(results) {
+    for ((Wanted { path, role }, _), result) in wanted.into_iter().zip(results) {
         match result {
             Ok((source, identity)) => {
                 if identity.is_none_or(|identity| identities.insert(identity)) {
@@ -451,9 +458,24 @@ fn read_bounded(
     Ok(bytes)
 }
 
-/// The path as it is shown: what the user wrote, without a leading `./`.
+/// The path as it is shown: what the user wrote, without what says nothing: `./`, `//`, and a folder with
+/// the way out of it. A link keeps that: behind it `..` leads elsewhere.
 fn shown(path: &Path) -> String {
-    path.strip_prefix(".").unwrap_or(path).display().to_string()
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_symlink());
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(out.components().next_back(), Some(Component::Normal(_)))
+                    && !is_link(&out) =>
+            {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out.display().to_string()
 }
 
 /// An absolute `path` as it is written from the folder `from`.
@@ -472,6 +494,18 @@ mod tests {
         let from = |path: &str, from: &str| relative(Path::new(path), Path::new(from));
         assert_eq!(from("/r/a/b.json", "/r"), Path::new("a/b.json"));
         assert_eq!(from("/r/a/b.json", "/r/c/d"), Path::new("../../a/b.json"));
+    }
+
+    #[test]
+    fn paths_are_shown_as_short_as_they_are() {
+        for (path, expected) in [
+            ("./a.json", "a.json"),
+            ("a//./b/../c.json", "a/c.json"),
+            ("../a/../../b.json", "../../b.json"),
+            ("/r/../b.json", "/b.json"),
+        ] {
+            assert_eq!(shown(Path::new(path)), expected, "{path}");
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use ahash::AHashSet;
+
 use crate::json::{Array, Document, Kind, Member, Object, Str, Value};
 use crate::span::Span;
 
@@ -352,7 +354,10 @@ impl<'d> Link<'d> {
             Kind::Null => Vec::new(),
             Kind::String(id) => vec![id],
             Kind::Array(list) if is_sound(member.value) => {
-                list.elements().filter_map(Value::as_str).collect()
+                // One that is named again says nothing more.
+                let mut named = AHashSet::new();
+                let is_new = |id: &Str<'d>| list.len() < 2 || named.insert(id.value());
+                list.elements().filter_map(Value::as_str).filter(is_new).collect()
             }
             _ => return None,
         };

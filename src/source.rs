@@ -98,6 +98,8 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Source {
     path: String,
+    /// Where it stands among others, if that is not by its path: see [`Source::with_place`].
+    place: Option<String>,
     role: Role,
     text: String,
     faults: Vec<EncodingFault>,
@@ -120,6 +122,7 @@ impl Source {
         let (text, faults) = decode(bytes);
         Self {
             path: path.into(),
+            place: None,
             role: Role::Named,
             text,
             faults,
@@ -133,6 +136,18 @@ impl Source {
     pub fn with_role(mut self, role: Role) -> Self {
         self.role = role;
         self
+    }
+
+    /// The same source with the path that orders it among others: the absolute one, so that which of two is
+    /// the later one does not depend on the folder from which they are seen.
+    #[must_use]
+    pub fn with_place(mut self, place: impl Into<String>) -> Self {
+        self.place = Some(place.into());
+        self
+    }
+
+    fn place(&self) -> &str {
+        self.place.as_deref().unwrap_or(&self.path)
     }
 
     /// Why it takes part in the run.
@@ -299,16 +314,16 @@ pub struct Position {
     pub column: u32,
 }
 
-/// The sources of a run, numbered in the order of their paths.
+/// The sources of a run, numbered in the order of their paths, as they are from one root.
 #[derive(Debug, Default)]
 pub struct Sources {
     list: Vec<Source>,
 }
 
 impl Sources {
-    /// Sorts `list` by path and numbers it. Of two with one path the first stays.
+    /// Sorts `list` by place and numbers it. Of two with one path the first stays.
     pub fn new(mut list: Vec<Source>) -> Self {
-        list.sort_by(|a, b| compare_paths(a.path(), b.path()));
+        list.sort_by(|a, b| compare_paths(a.place(), b.place()));
         list.dedup_by(|later, first| later.path == first.path);
         Self { list }
     }
@@ -321,7 +336,8 @@ impl Sources {
     /// Gives a source another text, under its path, number and role; returns the one that it had.
     pub fn replace(&mut self, id: FileId, text: String) -> String {
         let source = &mut self.list[id.index()];
-        let new = Source::new(source.path.clone(), text.into_bytes()).with_role(source.role);
+        let mut new = Source::new(source.path.clone(), text.into_bytes()).with_role(source.role);
+        new.place.clone_from(&source.place);
         std::mem::replace(source, new).text
     }
 
@@ -499,5 +515,9 @@ mod tests {
         let sources = Sources::new(vec![named("b"), named("a/z"), named("a-b"), named("a/b")]);
         let paths: Vec<_> = sources.iter().map(|(_, source)| source.path()).collect();
         assert_eq!(paths, ["a/b", "a/z", "a-b", "b"]);
+        let seen = |path: &str, place: &str| named(path).with_place(place);
+        let from_a = Sources::new(vec![seen("../b/x", "/r/b/x"), seen("y", "/r/a/y")]);
+        let paths: Vec<_> = from_a.iter().map(|(_, source)| source.path()).collect();
+        assert_eq!(paths, ["y", "../b/x"]);
     }
 }

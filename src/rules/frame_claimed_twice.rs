@@ -77,6 +77,10 @@ fn check_examples<'e>(
     for (number, hypothesis) in hypotheses.iter().enumerate() {
         let Some(own) = &hypothesis.canonical else { continue };
         for frame in hypothesis.frames.claimed.iter().filter(|frame| super::is_frame(frame)) {
+            // Of an example that is none `example-mismatch` speaks.
+            if workspace.claims(own.pattern, frame.value()) == Some(false) {
+                continue;
+            }
             let mut others: Vec<(usize, &Hypothesis<'_>)> = Vec::new();
             for id in claims.candidates(frame.value()) {
                 let Some(&owner) = owners.get(&id) else { continue };

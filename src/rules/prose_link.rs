@@ -264,8 +264,15 @@ fn statements(text: &str) -> Vec<Statement<'_>> {
             let mut others = sentences.iter().flat_map(Sentence::others);
             statement.says.name().is_some_and(|name| others.any(|word| is(word, name)))
         };
+        // "Costs 35 us. Not on qwen35." is of the cost: what is denied of another family is of what was named.
+        let before = at.checked_sub(1).and_then(|at| sentences.get(at));
+        let names_code = before.is_none_or(|it| !it.candidates.is_empty() || it.names_code(text));
         for (own, statement) in &sentence.candidates {
-            if sentence.is_plain(text, own, statement, at <= topic) && !is_named_again(statement) {
+            let is_open = sentence.denies_without_subject(own, statement) && !names_code;
+            if sentence.is_plain(text, own, statement, at <= topic)
+                && !is_open
+                && !is_named_again(statement)
+            {
                 said.push(statement.clone());
             }
         }
@@ -402,7 +409,24 @@ fn words(text: &str, sentence: Range<usize>) -> Vec<Word<'_>> {
 const DOUBTS: &[&str] = &[
     "not",
     "no",
+    "nope",
     "never",
+    "think",
+    "guess",
+    "guessing",
+    "hope",
+    "hopes",
+    "says",
+    "said",
+    "following",
+    "best",
+    "otherwise",
+    "reckon",
+    "suspect",
+    "believe",
+    "went",
+    "gone",
+    "level",
     "nor",
     "neither",
     "none",
@@ -790,6 +814,13 @@ const GOING_ON: &[&str] = &[
     "too", "via", "where", "while",
 ];
 
+/// Whether something in these words of the text is spelled as code is.
+fn names_code(text: &str, words: &[Word<'_>]) -> bool {
+    let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
+    let part = text.get(first.range.start..last.range.end).unwrap_or_default();
+    part.contains("::") || part.contains('_')
+}
+
 /// Whether words may take back what was said before them.
 fn tell_of_a_change<'w, 't: 'w>(words: impl IntoIterator<Item = &'w Word<'t>>) -> bool {
     let mut before: Option<&Word<'_>> = None;
@@ -828,6 +859,17 @@ impl<'t> Sentence<'t> {
         self.others().take(4).any(is_doubt)
     }
 
+    /// Whether one of its words is spelled as code is.
+    fn names_code(&self, text: &str) -> bool {
+        names_code(text, &self.words)
+    }
+
+    /// Whether a candidate says that nothing of another family is like this, and the sentence does not say what.
+    fn denies_without_subject(&self, own: &Range<usize>, statement: &Statement<'_>) -> bool {
+        matches!(statement.says, Says::NotIn(_) | Says::OnlyIn(_, None))
+            && self.words[..own.start].iter().all(|word| word.is(LEAD))
+    }
+
     /// Whether it may take back what was said before it.
     fn tells_of_a_change(&self) -> bool {
         tell_of_a_change(self.others())
@@ -857,6 +899,22 @@ impl<'t> Sentence<'t> {
         let is_headed = gap.contains(':');
         // Without a subject of its own it is said of what the sentences before are about.
         if before.iter().all(is_lead) && !is_topic {
+            return false;
+        }
+        // "Flag on, gemma-only": of the flag.
+        let is_denial = matches!(statement.says, Says::NotIn(_) | Says::OnlyIn(_, None));
+        if is_denial
+            && !begins_with("unlike")
+            && !before.iter().all(is_lead)
+            && !names_code(text, before)
+        {
+            return false;
+        }
+        // "Shared with qwen35 as of iter3", "at the time of iter3", "in prefill only".
+        let is = |word: &Word<'_>, text: &str| word.text.eq_ignore_ascii_case(text);
+        let dates =
+            |two: &[Word<'_>]| (is(&two[0], "as") || is(&two[0], "time")) && is(&two[1], "of");
+        if self.words.windows(2).any(dates) || behind.iter().any(|word| is(word, "only")) {
             return false;
         }
         let is_there = |word: &Word<'_>| is_lead(word) || word.is(IS_THERE);
@@ -969,6 +1027,8 @@ mod tests {
             ("Gemma-only, twice a layer", Says::OnlyIn("Gemma", None), "Gemma-only"),
             ("quantised here, unlike qwen35.", Says::NotIn("qwen35"), "unlike qwen35"),
             ("Not on qwen35; hot", Says::NotIn("qwen35"), "Not on qwen35"),
+            ("pool::take. Not on qwen35.", Says::NotIn("qwen35"), "Not on qwen35"),
+            ("The kv_append kernel. Gemma-only.", Says::OnlyIn("Gemma", None), "Gemma-only"),
             (
                 "the same frame as H6-Wave2b (see P3)",
                 Says::SameAs("H6-Wave2b"),
@@ -983,6 +1043,30 @@ mod tests {
     #[test]
     fn says_nothing_of_what_is_not_plain() {
         for text in [
+            // A noun, or what is said of it: that is not told apart.
+            "Sliding window mask. Gemma-only.",
+            "Expensive. Not on qwen35.",
+            "Costs 35 us. Not on qwen35.",
+            "It waits for the GPU. Not on qwen35.",
+            "Blocks the decode thread. Not on qwen35.",
+            "Called 30 times per token. Not on qwen35.",
+            "Rank 1 of the decode loop. Not on qwen35.",
+            "Dominates the trace. Gemma-only.",
+            "Saves 35 us/token; gemma-only.",
+            "Flag on, gemma-only.",
+            "Shared with qwen35, I think.",
+            "Shared with qwen35 at best.",
+            "Shared with qwen35, one hopes.",
+            "Shared with qwen35 as of iter3.",
+            "Shared with qwen35 at the time of iter3.",
+            "Shared with qwen35, says iter3.",
+            "Iter3 said the following. Shared with qwen35.",
+            "Gemma-only, I think.",
+            "Shared with qwen35. Nope.",
+            "Shared with qwen35. The trace says otherwise.",
+            "Shared with qwen35. Its row there went away.",
+            "Shared with qwen35 at source level.",
+            "Shared with qwen35 in prefill only.",
             "not shared with qwen35",
             "no longer shared with qwen35",
             "isn't shared with qwen35",
@@ -1061,7 +1145,7 @@ mod tests {
         ("Shared with qwen35.\n\nCost of the command buffer.", Says::SharedWith("qwen35")),
         ("Gemma-only.", Says::OnlyIn("Gemma", None)),
         ("gemma-only, twice a layer", Says::OnlyIn("gemma", None)),
-        ("Sliding window mask. Gemma-only.", Says::OnlyIn("Gemma", None)),
+        ("The sliding_window mask. Gemma-only.", Says::OnlyIn("Gemma", None)),
         ("hot — gemma-only", Says::OnlyIn("gemma", None)),
         ("A gemma-only, per-layer dispatch.", Says::OnlyIn("gemma", None)),
         ("Gemma-only relative to qwen35.", Says::OnlyIn("Gemma", Some("qwen35"))),
