@@ -382,7 +382,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The first byte from `at` that is no white space.
-    fn byte_behind(&self, at: usize) -> Option<u8> {
+    pub(super) fn byte_behind(&self, at: usize) -> Option<u8> {
         let rest = self.bytes.get(at..)?;
         rest.iter().copied().find(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
     }
@@ -2148,6 +2148,7 @@ impl<'s> Parser<'s> {
             "null" | "none" | "nil" | "undefined" => Some(("null", Tag::Null)),
             _ => None,
         };
+        let slip = ["true", "false", "null"].into_iter().find(|right| is_slip_of(word, right));
         if let Some((right, tag)) = literal {
             self.at = span.end as usize;
             let message = format_args!("`{word}` instead of `{right}`");
@@ -2168,6 +2169,12 @@ impl<'s> Parser<'s> {
         }
         if let Some(expect) = self.word_before_container(span) {
             return expect;
+        }
+        if let Some(right) = slip.filter(|_| self.is_closed(span.end as usize)) {
+            self.at = span.end as usize;
+            self.report(span, Kind::WrongLiteral, format_args!("`{word}` instead of `{right}`"))
+                .map(|it| it.replace("put the literal of JSON", span, right, false));
+            return self.leaf(Tag::Invalid, span);
         }
         let span = self.junk();
         let text = &self.text[span.range()];
@@ -2285,6 +2292,20 @@ impl<'s> Parser<'s> {
             error.replace("spell it as JSON does", span, right, !octal);
         }
         self.leaf(Tag::Invalid, span)
+    }
+}
+
+/// Whether `word` is `right` with one letter missing, too many, or another, or two in the wrong order.
+fn is_slip_of(word: &str, right: &str) -> bool {
+    let (word, right) = (word.as_bytes(), right.as_bytes());
+    let same = word.iter().zip(right).take_while(|(a, b)| a == b).count();
+    let (word, right) = (&word[same..], &right[same..]);
+    match (word, right) {
+        ([a, b, word @ ..], [c, d, right @ ..]) if a == d && b == c && word == right => true,
+        ([_, word @ ..], [_, right @ ..]) if word == right => true,
+        ([_, word @ ..], right) if word == right => true,
+        (word, [_, right @ ..]) => word == right,
+        _ => false,
     }
 }
 

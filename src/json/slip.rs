@@ -283,6 +283,11 @@ fn misplaced_by_layout(text: &str) -> Vec<Mend> {
                 if closes {
                     found.push(stray(text, token.clone()));
                 }
+                // Of two that are alike and have nothing between them, one is too many.
+                if byte == bytes[top.at] && top.at + 1 == last_end {
+                    found.push(stray(text, token));
+                    return found;
+                }
                 let rights = if bytes[top.at] == b'{' { ["}", "},"] } else { ["]", "],"] };
                 found.extend(rights.map(|right| unclosed(top.at, at, right)));
                 return found;
@@ -731,6 +736,11 @@ impl<'s> Near<'s> {
                 add("", Kind::Unexpected, message, "delete it");
             }
             if before.is_empty() && behind.is_empty() {
+                continue;
+            }
+            // White space at an end stands for nothing, and a line end is none of a word.
+            let is_end = before.is_empty() || behind.is_empty();
+            if matches!(stray, '\n' | '\r') || is_end && stray.is_whitespace() {
                 continue;
             }
             for word in ["true", "false", "null"] {
