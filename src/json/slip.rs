@@ -573,6 +573,16 @@ impl<'s> Near<'s> {
                 last = next;
             }
             let Some(at) = at else { continue };
+            // Two marks with nothing between them are rather of one string.
+            if let [(marks, _)] = edits.as_slice()
+                && marks.len() == 2
+            {
+                let edits = [marks.start, marks.start + 1].map(|mark| (mark..mark, "\\"));
+                let message = "this quotation mark ends the string too early".to_owned();
+                let (at, kind) = (marks.start..marks.start + 1, Kind::UnescapedQuote);
+                let words = "escape the quotation marks";
+                all.push(Mend::new(edits.to_vec(), at, kind, message, words));
+            }
             let message = match &self.text[at.clone()] {
                 "" => "two strings side by side, which JSON does not join".to_owned(),
                 stray => format!("`{stray}` between two strings, which JSON does not join"),
