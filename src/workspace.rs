@@ -196,7 +196,8 @@ impl<'d> Hidden<'d> {
         self.unread.push(given_family(file, source, configured).to_owned());
         let text = source.text();
         self.len += text.len();
-        self.any |= !source.is_text() || self.len > MOST_HIDDEN || text.contains("\\u");
+        // A family that is misspelled may be any.
+        self.any |= lost > 0 || !source.is_text() || self.len > MOST_HIDDEN || text.contains("\\u");
         self.texts.push((file, text));
     }
 

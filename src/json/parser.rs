@@ -1069,6 +1069,16 @@ impl<'s> Parser<'s> {
                     .map(|it| it.replace("put a comma", span, ",", true));
                 return self.comma(is_object);
             }
+            _ if matches!(self.char(), '，' | '、') => {
+                let mark = self.char();
+                let span = Span::new(self.at, self.at + mark.len_utf8());
+                let message = format_args!("a `{mark}` instead of a comma");
+                self.report(span, Kind::WrongSeparator, message)
+                    .map(|it| it.replace("put a comma", span, ",", false));
+                self.at = span.range().end;
+                self.last_end = self.at;
+                return if is_object { Expect::Name(None) } else { Expect::Element(None) };
+            }
             b':' if self.is_member_of_array() => return self.colon_in_array(),
             b':' if is_object && self.value_is_hidden() => return self.value_is_name(),
             b':' if is_object && self.errors.len() < MAX_ERRORS => {
@@ -1135,6 +1145,9 @@ impl<'s> Parser<'s> {
                 self.lose();
                 return if is_object { Expect::Name(None) } else { Expect::Element(None) };
             }
+            if is_object && byte == b'"' && self.is_next_object() {
+                return self.missing_boundary(before);
+            }
             let words = if is_object { "members" } else { "elements" };
             // Behind a token that is at fault itself, a comma may not be what is missing.
             let sound = self.errors.last().is_none_or(|it| (it.span.end as usize) < before)
@@ -1170,6 +1183,46 @@ impl<'s> Parser<'s> {
             format_args!("`{}` does not belong behind a value", short(&self.text[span.range()]));
         self.report(span, Kind::Unexpected, message);
         self.behind_junk(is_object)
+    }
+
+    /// Whether the name that stands here, in an object of a list, is one that the object has already: another
+    /// object begins with it.
+    fn is_next_object(&self) -> bool {
+        let open = self.stack.last().map_or(0, |open| open.node);
+        self.errors.len() < MAX_ERRORS
+            && self.parent_is(false)
+            && self.opens_member(self.at)
+            && self.has_name(open, self.at)
+    }
+
+    /// Closes the object, at `before`, and opens the next one.
+    fn missing_boundary(&mut self, before: usize) -> Expect {
+        let next = self.at;
+        let here = Span::new(before, next);
+        let blank = &self.text[here.range()];
+        let new = format!("}},{blank}{{");
+        let message = "between these two objects `},` and `{` are missing";
+        self.report(Span::empty(before), Kind::Unclosed, message)
+            .map(|it| it.replace("put them", here, new, false));
+        self.guess_brackets();
+        self.lose();
+        self.close(before);
+        self.count();
+        self.open_at(next, Tag::Object);
+        Expect::Name(None)
+    }
+
+    /// Opens a container at `at` whose bracket is missing.
+    fn open_at(&mut self, at: usize, tag: Tag) {
+        let node = self.nodes.len() as u32;
+        let (span, next, is_object) = (Span::empty(at), node + 1, tag == Tag::Object);
+        self.nodes.push(Node { span, next, extra: 0, tag, flag: false, guessed: true });
+        self.stack.push(Open { node, is_object, count: 0, lost: true });
+    }
+
+    /// Whether nothing but spaces stands before `at` in its line.
+    fn starts_line(&self, at: usize) -> bool {
+        self.text[..at].trim_end_matches([' ', '\t']).ends_with(['\n', '\r'])
     }
 
     /// Whether the container that opens here, behind a member's value, is rather the value, and all that
@@ -1415,6 +1468,19 @@ impl<'s> Parser<'s> {
             self.open_before(last, false);
             return Expect::Rest;
         }
+        // A string that stands between a name and a bracket, on a line of its own, is a list of one.
+        if byte == b']'
+            && comma.is_none()
+            && self.errors.len() < MAX_ERRORS
+            && self.starts_line(self.at)
+            && let Some(last) = self.last_value()
+            && let Some(node) = self.nodes.get(last as usize)
+            && node.tag == Tag::String
+            && self.starts_line(node.span.start as usize)
+        {
+            self.open_before(last, false);
+            return Expect::Rest;
+        }
         let span = Span::new(self.at, self.at + 1);
         self.lose();
         self.guess_brackets();
@@ -1492,6 +1558,14 @@ impl<'s> Parser<'s> {
         let Some(last) = self.last_value() else { return false };
         if self.nodes.get(last as usize).is_some_and(|node| node.tag == Tag::Array) {
             self.reopen(last);
+        } else if self.bytes[at] == b'{' && self.starts_line(at) {
+            // What stands before its first object is rather a member of its own.
+            let message = "a name and `[` are missing before this object";
+            self.report(Span::empty(at), Kind::Unopened, message);
+            self.lose();
+            self.count();
+            self.push_respelled(Span::empty(at), Span::empty(at));
+            self.open_at(at, Tag::Array);
         } else {
             self.open_before(last, false);
         }
@@ -1693,21 +1767,11 @@ impl<'s> Parser<'s> {
         match last {
             Some(last) if !self.has_name(last, at) => self.reopen(last),
             _ => {
-                let id = self.nodes.len() as u32;
                 self.count();
                 let message = "`{` is missing before this member";
                 self.report(Span::empty(at), Kind::Unopened, message)
                     .map(|it| it.replace("put it", Span::empty(at), "{", false));
-                let (span, tag) = (Span::empty(at), Tag::Object);
-                self.nodes.push(Node {
-                    span,
-                    next: id + 1,
-                    extra: 0,
-                    tag,
-                    flag: false,
-                    guessed: true,
-                });
-                self.stack.push(Open { node: id, is_object: true, count: 0, lost: true });
+                self.open_at(at, Tag::Object);
             }
         }
         self.at = at;
@@ -2450,7 +2514,13 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads the container behind a word, where that is what was to be read.
-    fn word_before_container(&mut self, word: Span) -> Option<Expect> {
+    fn word_before_container(&mut self, mut word: Span) -> Option<Expect> {
+        // A line of text between two elements.
+        let start = word.range().start;
+        let line = self.text[start..].split(['\n', '\r']).next().unwrap_or_default().trim_end();
+        if !line.contains(['"', '{', '}', '[', ']', ',']) && self.starts_line(start) {
+            word = Span::new(start, start + line.len());
+        }
         let behind = word.end as usize;
         let next = self.byte_behind(behind).filter(|byte| b"{[".contains(byte))?;
         let start = behind + self.bytes[behind..].iter().position(|&byte| byte == next)?;
@@ -2511,7 +2581,9 @@ impl<'s> Parser<'s> {
         };
         // A leading zero means octal elsewhere.
         let octal = text.trim_start_matches('-').starts_with('0');
-        if let (Some(error), Some(right)) = (self.report(span, Kind::BadNumber, message), right) {
+        let is_ellipsis = text.bytes().all(|byte| byte == b'.');
+        let kind = if is_ellipsis { Kind::Unexpected } else { Kind::BadNumber };
+        if let (Some(error), Some(right)) = (self.report(span, kind, message), right) {
             error.replace("spell it as JSON does", span, right, !octal);
         }
         self.leaf(Tag::Invalid, span)

@@ -82,7 +82,11 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
             near.opener(&mut mends);
         }
         mends.extend(nested_array(&document, error));
-        mends.extend(elsewhere);
+        // Its closing bracket shows that the opening one of a list of strings is missing.
+        let is_list =
+            error.kind == Kind::Unopened && text[error.span.range().end..].starts_with('"');
+        let fits = |mend: &Mend| !is_list || mend.error.kind != Kind::WrongCloser;
+        mends.extend(elsewhere.into_iter().filter(fits));
         for mend in mends {
             let Some(mended) = Mended::new(text, vec![mend]) else { continue };
             let (read, cost) = Parser::new(&mended.text).run_within(0);
