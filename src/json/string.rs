@@ -130,10 +130,22 @@ impl Parser<'_> {
         if end.fault == Some(Kind::Unexpected) {
             // The second quotation mark is the one that opens it.
             let stray = Span::new(start, start + 1);
-            self.report(stray, Kind::Unexpected, "this quotation mark opens nothing")
-                .map(|it| it.replace("delete it", stray, "", false));
+            let close = self.string_end(end.next);
+            let mut words = ("this quotation mark opens nothing", "delete it");
+            let mut edits = vec![(stray, String::new())];
+            let is_doubled = end.next == start + 1 && self.bytes.get(close) == Some(&b'"');
+            if is_doubled {
+                words = ("the quotation marks of this string are doubled", "delete the outer ones");
+                edits.push((Span::new(close, close + 1), String::new()));
+            }
+            self.report(stray, Kind::Unexpected, words.0)
+                .map(|it| it.repair(words.1, edits, false));
             self.at = end.next;
-            return self.string(name);
+            self.string(name);
+            if is_doubled && self.at == close {
+                self.at += 1;
+            }
+            return;
         }
         if end.fault.is_none() && !end.escapes && !end.controls {
             self.at = end.next;
