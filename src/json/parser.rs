@@ -2457,9 +2457,11 @@ impl<'s> Parser<'s> {
         if let Some(expect) = self.word_before_container(span) {
             return expect;
         }
-        if let Some(right) = slip.filter(|_| self.is_closed(span.end as usize)) {
+        if let Some(right) = slip.filter(|_| {
+            self.is_closed(span.end as usize) && self.byte_behind(span.range().end) != Some(b':')
+        }) {
             self.at = span.end as usize;
-            self.report(span, Kind::WrongLiteral, format_args!("`{word}` instead of `{right}`"))
+            self.report(span, Kind::UnquotedText, format_args!("`{word}` instead of `{right}`"))
                 .map(|it| it.replace("put the literal of JSON", span, right, false));
             return self.leaf(Tag::Invalid, span);
         }
@@ -2581,7 +2583,7 @@ impl<'s> Parser<'s> {
         };
         // A leading zero means octal elsewhere.
         let octal = text.trim_start_matches('-').starts_with('0');
-        let is_ellipsis = text.bytes().all(|byte| byte == b'.');
+        let is_ellipsis = text.len() > 1 && text.bytes().all(|byte| byte == b'.');
         let kind = if is_ellipsis { Kind::Unexpected } else { Kind::BadNumber };
         if let (Some(error), Some(right)) = (self.report(span, kind, message), right) {
             error.replace("spell it as JSON does", span, right, !octal);

@@ -754,7 +754,7 @@ impl<'s> Near<'s> {
             }
             // White space at an end stands for nothing, and a line end is none of a word.
             let is_end = before.is_empty() || behind.is_empty();
-            if matches!(stray, '\n' | '\r') || is_end && stray.is_whitespace() {
+            if matches!(stray, '\n' | '\r') || is_end && stray.is_ascii_whitespace() {
                 continue;
             }
             for word in ["true", "false", "null"] {
