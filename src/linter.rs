@@ -270,9 +270,18 @@ fn may_be_allowed(
         let Some(number) = entry.hypothesis_number_at(label.span) else { return false };
         let place = workspace.place(entry, number);
         let first = lost.partition_point(|(it, _)| *it < place);
-        let own = lost[first..].iter().take_while(|(it, _)| *it == place);
-        own.into_iter().any(|(_, rule)| rule.is_none_or(|rule| rule == diagnostic.rule))
+        let mut own = lost[first..].iter().take_while(|(it, _)| *it == place);
+        own.any(|(_, rule)| match rule {
+            Some(rule) => *rule == diagnostic.rule,
+            // A pattern that does not compile stays wrong, too, unless the register allows one somewhere.
+            None => diagnostic.rule != "invalid-pattern" || names_invalid_pattern(entry),
+        })
     })
+}
+
+/// Whether a register names the rule, or a half of its name where a mistake split that.
+fn names_invalid_pattern(entry: &Entry<'_>) -> bool {
+    ["\"invalid-", "-pattern\""].iter().any(|half| entry.source.text().contains(half))
 }
 
 /// The JSON of a source. Of bytes that are no text at all nothing more is said.

@@ -23,7 +23,7 @@ pub use measured::{Claimed, Measured};
 pub use relations::{Lie, Places, Relations};
 
 use crate::evidence::{Evidence, Sets};
-use crate::json::{Document, Object, Str, Value};
+use crate::json::{Document, Object, Str, SyntaxError, SyntaxErrorKind, Value};
 use crate::overlap::matcher::{MAX_STEPS, Outcome};
 use crate::overlap::{self, Budget, Compiled, Member, Outline, is_plainly_outside};
 use crate::pattern::ast::Ast;
@@ -173,7 +173,12 @@ impl<'d> Hidden<'d> {
             return;
         }
         // A merge that went wrong leaves more than one.
-        let (mut found, mut lost) = (0, 0);
+        let is_conflict = |it: &SyntaxError| it.kind == SyntaxErrorKind::Conflict;
+        // What the other side of a merge has is not among the members.
+        let mut lost = usize::from(document.errors().iter().any(is_conflict));
+        let mut found = 0;
+        // A line end or the like within a name: the text does not have it as one piece.
+        let mut is_split = false;
         for member in
             document.root().and_then(Value::as_object).into_iter().flat_map(Object::members)
         {
@@ -187,7 +192,11 @@ impl<'d> Hidden<'d> {
                     found += 1;
                     self.unread.push(family.to_owned());
                 }
-                _ => lost += 1,
+                _ => {
+                    lost += 1;
+                    let spelled = document.text().get(member.value.span().range());
+                    is_split |= spelled.is_some_and(|it| it.contains(['\n', '\r', '\t']));
+                }
             }
         }
         if found > 0 && lost == 0 {
@@ -196,7 +205,7 @@ impl<'d> Hidden<'d> {
         self.unread.push(given_family(file, source, configured).to_owned());
         let text = source.text();
         self.len += text.len();
-        self.any |= !source.is_text() || self.len > MOST_HIDDEN || text.contains("\\u");
+        self.any |= is_split || !source.is_text() || self.len > MOST_HIDDEN || text.contains("\\u");
         self.texts.push((file, text));
     }
 

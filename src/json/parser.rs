@@ -42,6 +42,16 @@ enum Expect {
     Done,
 }
 
+/// How far a conflict that a merge left has been read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Conflict {
+    None,
+    /// Behind its first marker.
+    Ours,
+    /// One had no end, so that none is looked for again.
+    Endless,
+}
+
 /// A container that is being read.
 pub(super) struct Open {
     node: u32,
@@ -75,6 +85,10 @@ pub(super) struct Parser<'s> {
     is_wrapped: bool,
     /// Where the last comment begins that may hold structure, or the last conflict marker.
     hidden: usize,
+    /// What is known of the conflict that a merge left here.
+    conflict: Conflict,
+    /// Where parentheses close that stand for the brackets of arrays, the innermost last.
+    parentheses: Vec<usize>,
     pub(super) errors: Vec<SyntaxError>,
     /// How many errors there were beyond [`MAX_ERRORS`].
     pub(super) more_errors: usize,
@@ -166,6 +180,8 @@ impl<'s> Parser<'s> {
             foresight: text.len().saturating_mul(FORESIGHT),
             is_wrapped: false,
             hidden: usize::MAX,
+            conflict: Conflict::None,
+            parentheses: Vec::new(),
             errors: Vec::new(),
             more_errors: 0,
             most_errors: usize::MAX,
@@ -332,20 +348,57 @@ impl<'s> Parser<'s> {
     /// Passes over a line that a merge left; false if there is none.
     #[cold]
     fn pass_conflict_marker(&mut self) -> bool {
-        let Some(span) = self.conflict_marker() else { return false };
-        self.report(span, Kind::Conflict, "a merge conflict marker");
+        let Some(mut span) = self.conflict_marker(self.at) else { return false };
+        let message = "a merge conflict marker";
+        self.report(span, Kind::Conflict, message);
         self.lose();
         self.guess_brackets();
         self.hidden = self.at;
+        match self.bytes[self.at] {
+            b'<' if self.conflict == Conflict::None => self.conflict = Conflict::Ours,
+            // What one side made of it is read; what the other did is not there as well.
+            b'|' | b'=' if self.conflict == Conflict::Ours => {
+                match self.markers_ahead(span.range().end) {
+                    Some(markers) => {
+                        self.conflict = Conflict::None;
+                        for marker in markers {
+                            self.report(marker, Kind::Conflict, message);
+                            span = marker;
+                        }
+                    }
+                    None => self.conflict = Conflict::Endless,
+                }
+            }
+            _ => {}
+        }
         self.at = span.end as usize;
         true
     }
 
-    /// The line of a merge conflict that begins here: `<<<<<<< HEAD`, `=======`.
-    fn conflict_marker(&self) -> Option<Span> {
-        let rest = self.text.get(self.at..)?;
+    /// The markers of a conflict from `at` up to the one that ends it; `None` if none does.
+    fn markers_ahead(&self, mut at: usize) -> Option<Vec<Span>> {
+        /// More belong to more than one conflict.
+        const MOST: usize = 2;
+        let mut markers = Vec::new();
+        while markers.len() < MOST {
+            at += memchr::memchr2(b'\n', b'\r', self.bytes.get(at..)?)? + 1;
+            if let Some(marker) = self.conflict_marker(at) {
+                markers.push(marker);
+                match self.bytes[at] {
+                    b'>' => return Some(markers),
+                    b'=' => {}
+                    _ => return None,
+                }
+            }
+        }
+        None
+    }
+
+    /// The line of a merge conflict that begins at `at`: `<<<<<<< HEAD`, `=======`.
+    fn conflict_marker(&self, at: usize) -> Option<Span> {
+        let rest = self.text.get(at..)?;
         let mark = rest.chars().next().filter(|mark| "<=>|".contains(*mark))?;
-        let is_first = self.text[..self.at].ends_with(['\n', '\r', '\u{feff}']) || self.at == 0;
+        let is_first = self.text[..at].ends_with(['\n', '\r', '\u{feff}']) || at == 0;
         if !is_first {
             return None;
         }
@@ -355,7 +408,7 @@ impl<'s> Parser<'s> {
             return None;
         }
         let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
-        Some(Span::new(self.at, self.at + line.trim_end().len()))
+        Some(Span::new(at, at + line.trim_end().len()))
     }
 
     fn comment(&mut self, span: Span) {
@@ -382,7 +435,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The first byte from `at` that is no white space.
-    fn byte_behind(&self, at: usize) -> Option<u8> {
+    pub(super) fn byte_behind(&self, at: usize) -> Option<u8> {
         let rest = self.bytes.get(at..)?;
         rest.iter().copied().find(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
     }
@@ -947,6 +1000,18 @@ impl<'s> Parser<'s> {
     #[cold]
     fn trailing_comma(&mut self, span: Span) {
         if self.is_hidden() {
+            // Without the comment, the comma before it is too many.
+            if let Some(last) = self.errors.last_mut()
+                && last.kind == Kind::Comment
+                && span.end <= last.span.start
+                && let Some(repair) = &mut last.repair
+            {
+                repair.message = "delete the comment, and the comma before it";
+                match repair.edits.first_mut().filter(|(first, _)| first.start == span.end) {
+                    Some((first, _)) => first.start = span.start,
+                    None => repair.edits.insert(0, (span, String::new())),
+                }
+            }
             return self.lose();
         }
         self.report(span, Kind::TrailingComma, "a comma behind the last one")
@@ -992,12 +1057,27 @@ impl<'s> Parser<'s> {
         }
         let before = self.last_end;
         match byte {
+            b')' if !is_object && self.parentheses.last() == Some(&self.at) => {
+                self.parentheses.pop();
+                self.at += 1;
+                return self.close(self.at);
+            }
             b'}' | b']' => return self.wrong_closer(byte, None),
             b';' if !matches!(self.byte_behind(self.at + 1), Some(b',' | b'}' | b']')) => {
                 let span = Span::new(self.at, self.at + 1);
                 self.report(span, Kind::WrongSeparator, "a `;` instead of a comma")
                     .map(|it| it.replace("put a comma", span, ",", true));
                 return self.comma(is_object);
+            }
+            _ if matches!(self.char(), '，' | '、') => {
+                let mark = self.char();
+                let span = Span::new(self.at, self.at + mark.len_utf8());
+                let message = format_args!("a `{mark}` instead of a comma");
+                self.report(span, Kind::WrongSeparator, message)
+                    .map(|it| it.replace("put a comma", span, ",", false));
+                self.at = span.range().end;
+                self.last_end = self.at;
+                return if is_object { Expect::Name(None) } else { Expect::Element(None) };
             }
             b':' if self.is_member_of_array() => return self.colon_in_array(),
             b':' if is_object && self.value_is_hidden() => return self.value_is_name(),
@@ -1034,10 +1114,16 @@ impl<'s> Parser<'s> {
             _ if self.is_stray_quote(byte, is_object) => {
                 let span = Span::new(self.at, self.at + self.char().len_utf8());
                 self.lose();
-                self.report(span, Kind::Unexpected, "this quotation mark closes nothing")
-                    .map(|it| it.replace("delete it", span, "", false));
                 self.at = span.end as usize;
-                return self.behind_junk(is_object);
+                let next = self.behind_junk(is_object);
+                // It stands for a comma where one is missing.
+                let (words, new) = match next {
+                    Expect::Rest => ("delete it", ""),
+                    _ => ("put a comma", ","),
+                };
+                self.report(span, Kind::Unexpected, "this quotation mark closes nothing")
+                    .map(|it| it.replace(words, span, new, false));
+                return next;
             }
             b'"' if !is_object && self.opens_member(self.at) => {
                 if let Some(expect) = self.member_in_array(self.at) {
@@ -1059,14 +1145,19 @@ impl<'s> Parser<'s> {
                 self.lose();
                 return if is_object { Expect::Name(None) } else { Expect::Element(None) };
             }
+            if is_object && byte == b'"' && self.is_next_object() {
+                return self.missing_boundary(before);
+            }
             let words = if is_object { "members" } else { "elements" };
             // Behind a token that is at fault itself, a comma may not be what is missing.
             let sound = self.errors.last().is_none_or(|it| (it.span.end as usize) < before)
                 && !self.nodes.last().is_some_and(|it| it.tag == Tag::Invalid)
                 && is_apart;
-            let message = format_args!("no comma between two {words}");
-            self.report(Span::empty(before), Kind::MissingComma, message)
-                .map(|it| it.replace("put a comma", Span::empty(before), ",", sound));
+            if !self.comma_is_quoted() {
+                let message = format_args!("no comma between two {words}");
+                self.report(Span::empty(before), Kind::MissingComma, message)
+                    .map(|it| it.replace("put a comma", Span::empty(before), ",", sound));
+            }
             return if is_object { Expect::Name(None) } else { Expect::Element(None) };
         }
         self.lose();
@@ -1092,6 +1183,46 @@ impl<'s> Parser<'s> {
             format_args!("`{}` does not belong behind a value", short(&self.text[span.range()]));
         self.report(span, Kind::Unexpected, message);
         self.behind_junk(is_object)
+    }
+
+    /// Whether the name that stands here, in an object of a list, is one that the object has already: another
+    /// object begins with it.
+    fn is_next_object(&self) -> bool {
+        let open = self.stack.last().map_or(0, |open| open.node);
+        self.errors.len() < MAX_ERRORS
+            && self.parent_is(false)
+            && self.opens_member(self.at)
+            && self.has_name(open, self.at)
+    }
+
+    /// Closes the object, at `before`, and opens the next one.
+    fn missing_boundary(&mut self, before: usize) -> Expect {
+        let next = self.at;
+        let here = Span::new(before, next);
+        let blank = &self.text[here.range()];
+        let new = format!("}},{blank}{{");
+        let message = "between these two objects `},` and `{` are missing";
+        self.report(Span::empty(before), Kind::Unclosed, message)
+            .map(|it| it.replace("put them", here, new, false));
+        self.guess_brackets();
+        self.lose();
+        self.close(before);
+        self.count();
+        self.open_at(next, Tag::Object);
+        Expect::Name(None)
+    }
+
+    /// Opens a container at `at` whose bracket is missing.
+    fn open_at(&mut self, at: usize, tag: Tag) {
+        let node = self.nodes.len() as u32;
+        let (span, next, is_object) = (Span::empty(at), node + 1, tag == Tag::Object);
+        self.nodes.push(Node { span, next, extra: 0, tag, flag: false, guessed: true });
+        self.stack.push(Open { node, is_object, count: 0, lost: true });
+    }
+
+    /// Whether nothing but spaces stands before `at` in its line.
+    fn starts_line(&self, at: usize) -> bool {
+        self.text[..at].trim_end_matches([' ', '\t']).ends_with(['\n', '\r'])
     }
 
     /// Whether the container that opens here, behind a member's value, is rather the value, and all that
@@ -1337,6 +1468,19 @@ impl<'s> Parser<'s> {
             self.open_before(last, false);
             return Expect::Rest;
         }
+        // A string that stands between a name and a bracket, on a line of its own, is a list of one.
+        if byte == b']'
+            && comma.is_none()
+            && self.errors.len() < MAX_ERRORS
+            && self.starts_line(self.at)
+            && let Some(last) = self.last_value()
+            && let Some(node) = self.nodes.get(last as usize)
+            && node.tag == Tag::String
+            && self.starts_line(node.span.start as usize)
+        {
+            self.open_before(last, false);
+            return Expect::Rest;
+        }
         let span = Span::new(self.at, self.at + 1);
         self.lose();
         self.guess_brackets();
@@ -1357,8 +1501,13 @@ impl<'s> Parser<'s> {
                 .map(|it| it.replace("put a comma", span, ",", false));
         } else {
             let message = format_args!("`{}` closes nothing that is open", byte as char);
+            // One comma is enough.
+            let doubled = self.with_comma(span).filter(|_| comma.is_some());
+            let words = if doubled.is_some() { "delete it and the comma" } else { "delete it" };
+            let extent = doubled.unwrap_or(span);
             self.report(span, Kind::WrongCloser, message)
-                .map(|it| it.replace("delete it", span, "", false));
+                .map(|it| it.replace(words, extent, "", false));
+            self.at = extent.end as usize - 1;
         }
         self.at += 1;
         self.last_end = self.at;
@@ -1409,6 +1558,14 @@ impl<'s> Parser<'s> {
         let Some(last) = self.last_value() else { return false };
         if self.nodes.get(last as usize).is_some_and(|node| node.tag == Tag::Array) {
             self.reopen(last);
+        } else if self.bytes[at] == b'{' && self.starts_line(at) {
+            // What stands before its first object is rather a member of its own.
+            let message = "a name and `[` are missing before this object";
+            self.report(Span::empty(at), Kind::Unopened, message);
+            self.lose();
+            self.count();
+            self.push_respelled(Span::empty(at), Span::empty(at));
+            self.open_at(at, Tag::Array);
         } else {
             self.open_before(last, false);
         }
@@ -1531,9 +1688,19 @@ impl<'s> Parser<'s> {
         let message = format_args!("this bracket closes the {what} too early");
         // What was to stand before a comma is missing where there is nothing.
         let is_bare = count == 0 && follows == Some(b',');
+        // One comma is enough.
+        let doubled = self.with_comma(span).filter(|_| has_comma);
+        let words = if doubled.is_some() { "delete it and the comma" } else { "delete it" };
         self.report(span, Kind::WrongCloser, message)
             .filter(|_| !is_bare)
-            .map(|it| it.replace("delete it", span, "", false));
+            .map(|it| it.replace(words, doubled.unwrap_or(span), "", false));
+    }
+
+    /// `span` with the comma behind it, if there is one.
+    fn with_comma(&self, span: Span) -> Option<Span> {
+        let behind = &self.text[span.end as usize..];
+        let rest = behind.trim_start_matches([' ', '\t', '\r', '\n']).strip_prefix(',')?;
+        Some(Span::new(span.start as usize, self.text.len() - rest.len()))
     }
 
     /// Puts a container around the last value, which begins at `node`, and what follows: its opening
@@ -1600,21 +1767,11 @@ impl<'s> Parser<'s> {
         match last {
             Some(last) if !self.has_name(last, at) => self.reopen(last),
             _ => {
-                let id = self.nodes.len() as u32;
                 self.count();
                 let message = "`{` is missing before this member";
                 self.report(Span::empty(at), Kind::Unopened, message)
                     .map(|it| it.replace("put it", Span::empty(at), "{", false));
-                let (span, tag) = (Span::empty(at), Tag::Object);
-                self.nodes.push(Node {
-                    span,
-                    next: id + 1,
-                    extra: 0,
-                    tag,
-                    flag: false,
-                    guessed: true,
-                });
-                self.stack.push(Open { node: id, is_object: true, count: 0, lost: true });
+                self.open_at(at, Tag::Object);
             }
         }
         self.at = at;
@@ -1740,6 +1897,9 @@ impl<'s> Parser<'s> {
         let start = self.at;
         if self.pass_conflict_marker() {
             return Expect::Name(comma);
+        }
+        if self.escaped_string() {
+            return self.behind_name();
         }
         if let Some(name) = self.name_behind(start) {
             let span = Span::new(start, name.end as usize);
@@ -1939,6 +2099,7 @@ impl<'s> Parser<'s> {
                     .map(|it| it.replace("put a colon", span, ":", true));
                 Expect::Value
             }
+            Some(b',' | b'}' | b']') if self.member_is_one_string() => Expect::Rest,
             Some(b',' | b'}' | b']') => {
                 let message = "a member without a value";
                 self.report(Span::empty(before), Kind::MissingValue, message);
@@ -1966,6 +2127,52 @@ impl<'s> Parser<'s> {
                 self.end_of_text(Expect::Name(None))
             }
         }
+    }
+
+    /// Whether the string before this place, the last node, has the comma that is missing within its quotation
+    /// marks. Reports that, and takes it out of the string.
+    fn comma_is_quoted(&mut self) -> bool {
+        let is_string = |it: &Node| it.tag == Tag::String && it.extra == PLAIN;
+        let Some(node) = self.nodes.last().copied().filter(is_string) else { return false };
+        let (start, end) = (node.span.start as usize, node.span.end as usize);
+        if end != self.last_end || end < start + 4 || !self.text[start..end].ends_with(",\"") {
+            return false;
+        }
+        let (comma, at) = (Span::new(end - 2, end - 1), Span::new(end - 2, end));
+        let message = "the comma stands within the quotation marks";
+        self.report(comma, Kind::MissingComma, message)
+            .map(|it| it.replace("put it behind them", at, "\",", false));
+        self.nodes.pop();
+        self.push_respelled(node.span, Span::new(start + 1, end - 2));
+        true
+    }
+
+    /// Whether the name before this place, the last node, is a member as a whole: `"id: H1"`. Reports that,
+    /// and makes a name and a value of it.
+    fn member_is_one_string(&mut self) -> bool {
+        let Some(node) = self.nodes.last().copied().filter(|it| it.extra == PLAIN) else {
+            return false;
+        };
+        let inner = Span { start: node.span.start + 1, end: node.span.end.saturating_sub(1) };
+        let Some(text) = self.text.get(inner.range()) else { return false };
+        let len = word_len(text.as_bytes());
+        let Some(rest) = text[len..].strip_prefix(':').filter(|it| !it.starts_with(':')) else {
+            return false;
+        };
+        let value = rest.trim_start();
+        if len == 0 || value.is_empty() {
+            return false;
+        }
+        let (start, end) = (node.span.start as usize, node.span.end as usize);
+        let (from, to) = (start + 1 + len, end - 1 - value.len());
+        let gap = Span::new(from, to);
+        self.report(gap, Kind::MissingColon, "the quotation marks around this colon are missing")
+            .map(|it| it.replace("put them", gap, "\": \"", false));
+        self.nodes.pop();
+        self.push_respelled(Span::new(start, from), Span::new(start + 1, from));
+        self.push_respelled(Span::new(to, end), Span::new(to, end - 1));
+        self.last_end = end;
+        true
     }
 
     /// Whether the name before this value, the last node, has the colon within its quotation marks. Reports
@@ -2040,6 +2247,14 @@ impl<'s> Parser<'s> {
             return Expect::Value;
         }
         let start = self.at;
+        if self.escaped_string() {
+            return Expect::Rest;
+        }
+        if byte == b'(' && self.parenthesis() {
+            let expect = self.open(false);
+            self.guess_brackets();
+            return expect;
+        }
         if !is_other_quote(self.char())
             && !b",:{}[]".contains(&byte)
             && let Some(expect) = self.unopened_string()
@@ -2096,6 +2311,78 @@ impl<'s> Parser<'s> {
         expect
     }
 
+    /// Reads a string both quotation marks of which a backslash precedes, as within a string of some
+    /// language; false if there is none.
+    fn escaped_string(&mut self) -> bool {
+        let start = self.at;
+        if !self.bytes[start..].starts_with(b"\\\"") {
+            return false;
+        }
+        let limit = start.saturating_add(self.guesses);
+        let mut at = start + 2;
+        let end = loop {
+            match self.bytes.get(at) {
+                Some(b'\\') if self.bytes.get(at + 1) == Some(&b'"') && self.is_closed(at + 2) => {
+                    break at;
+                }
+                None | Some(b'"' | b'\n' | b'\r') => {
+                    self.guesses = limit.saturating_sub(at);
+                    return false;
+                }
+                _ if at >= limit => return false,
+                Some(b'\\') => at += 2,
+                Some(_) => at += 1,
+            }
+        };
+        let span = Span::new(start, end + 2);
+        let slash = |at: usize| (Span::new(at, at + 1), String::new());
+        let message = "a backslash before each quotation mark of this string";
+        self.report(span, Kind::WrongQuotes, message)
+            .map(|it| it.repair("delete them", vec![slash(start), slash(end)], false));
+        self.push_unopened(span, Span::new(start + 2, end));
+        self.at = end + 2;
+        self.last_end = self.at;
+        true
+    }
+
+    /// Whether a parenthesis opens here that another one closes, with values between them: they stand for
+    /// the brackets of an array. Reports that.
+    fn parenthesis(&mut self) -> bool {
+        let start = self.at;
+        if !self.byte_behind(start + 1).is_some_and(|byte| b"\"{[-0123456789".contains(&byte)) {
+            return false;
+        }
+        let limit = start.saturating_add(self.guesses);
+        let mut open = Vec::new();
+        let mut at = start;
+        let end = loop {
+            let Some(&byte) = self.bytes.get(at).filter(|_| at < limit) else { break None };
+            match byte {
+                b'(' => open.push(b')'),
+                b'{' => open.push(b'}'),
+                b'[' => open.push(b']'),
+                b')' | b'}' | b']' if open.pop() != Some(byte) => break None,
+                b')' | b'}' | b']' if open.is_empty() => break Some(at),
+                b'"' => {
+                    at = self.string_end(at);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        };
+        self.guesses = limit.saturating_sub(at);
+        let Some(end) = end.filter(|&end| self.is_closed(end + 1)) else { return false };
+        let (opener, closer) = (Span::new(start, start + 1), Span::new(end, end + 1));
+        if let Some(error) = self.report(opener, Kind::WrongOpener, "`(` instead of `[`") {
+            error.relate(closer, "and `)` instead of `]`");
+            let edits = vec![(opener, "[".to_owned()), (closer, "]".to_owned())];
+            error.repair("put the right brackets", edits, false);
+        }
+        self.parentheses.push(end);
+        true
+    }
+
     /// Reports one character that stands before a value, and reads the value.
     fn pass_over(&mut self, stray: char, start: usize) -> Expect {
         let span = Span::new(start, start + stray.len_utf8());
@@ -2148,6 +2435,7 @@ impl<'s> Parser<'s> {
             "null" | "none" | "nil" | "undefined" => Some(("null", Tag::Null)),
             _ => None,
         };
+        let slip = ["true", "false", "null"].into_iter().find(|right| is_slip_of(word, right));
         if let Some((right, tag)) = literal {
             self.at = span.end as usize;
             let message = format_args!("`{word}` instead of `{right}`");
@@ -2168,6 +2456,14 @@ impl<'s> Parser<'s> {
         }
         if let Some(expect) = self.word_before_container(span) {
             return expect;
+        }
+        if let Some(right) = slip.filter(|_| {
+            self.is_closed(span.end as usize) && self.byte_behind(span.range().end) != Some(b':')
+        }) {
+            self.at = span.end as usize;
+            self.report(span, Kind::UnquotedText, format_args!("`{word}` instead of `{right}`"))
+                .map(|it| it.replace("put the literal of JSON", span, right, false));
+            return self.leaf(Tag::Invalid, span);
         }
         let span = self.junk();
         let text = &self.text[span.range()];
@@ -2220,7 +2516,13 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads the container behind a word, where that is what was to be read.
-    fn word_before_container(&mut self, word: Span) -> Option<Expect> {
+    fn word_before_container(&mut self, mut word: Span) -> Option<Expect> {
+        // A line of text between two elements.
+        let start = word.range().start;
+        let line = self.text[start..].split(['\n', '\r']).next().unwrap_or_default().trim_end();
+        if !line.contains(['"', '{', '}', '[', ']', ',']) && self.starts_line(start) {
+            word = Span::new(start, start + line.len());
+        }
         let behind = word.end as usize;
         let next = self.byte_behind(behind).filter(|byte| b"{[".contains(byte))?;
         let start = behind + self.bytes[behind..].iter().position(|&byte| byte == next)?;
@@ -2281,10 +2583,26 @@ impl<'s> Parser<'s> {
         };
         // A leading zero means octal elsewhere.
         let octal = text.trim_start_matches('-').starts_with('0');
-        if let (Some(error), Some(right)) = (self.report(span, Kind::BadNumber, message), right) {
+        let is_ellipsis = text.len() > 1 && text.bytes().all(|byte| byte == b'.');
+        let kind = if is_ellipsis { Kind::Unexpected } else { Kind::BadNumber };
+        if let (Some(error), Some(right)) = (self.report(span, kind, message), right) {
             error.replace("spell it as JSON does", span, right, !octal);
         }
         self.leaf(Tag::Invalid, span)
+    }
+}
+
+/// Whether `word` is `right` with one letter missing, too many, or another, or two in the wrong order.
+fn is_slip_of(word: &str, right: &str) -> bool {
+    let (word, right) = (word.as_bytes(), right.as_bytes());
+    let same = word.iter().zip(right).take_while(|(a, b)| a == b).count();
+    let (word, right) = (&word[same..], &right[same..]);
+    match (word, right) {
+        ([a, b, word @ ..], [c, d, right @ ..]) if a == d && b == c && word == right => true,
+        ([_, word @ ..], [_, right @ ..]) if word == right => true,
+        ([_, word @ ..], right) if word == right => true,
+        (word, [_, right @ ..]) => word == right,
+        _ => false,
     }
 }
 

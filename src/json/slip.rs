@@ -82,7 +82,11 @@ pub(super) fn look_again<'s>(text: &'s str, mut document: Document<'s>) -> Docum
             near.opener(&mut mends);
         }
         mends.extend(nested_array(&document, error));
-        mends.extend(elsewhere);
+        // Its closing bracket shows that the opening one of a list of strings is missing.
+        let is_list =
+            error.kind == Kind::Unopened && text[error.span.range().end..].starts_with('"');
+        let fits = |mend: &Mend| !is_list || mend.error.kind != Kind::WrongCloser;
+        mends.extend(elsewhere.into_iter().filter(fits));
         for mend in mends {
             let Some(mended) = Mended::new(text, vec![mend]) else { continue };
             let (read, cost) = Parser::new(&mended.text).run_within(0);
@@ -282,6 +286,11 @@ fn misplaced_by_layout(text: &str) -> Vec<Mend> {
                 let at = end - (text[..end].len() - text[..end].trim_end().len());
                 if closes {
                     found.push(stray(text, token.clone()));
+                }
+                // Of two that are alike and have nothing between them, one is too many.
+                if byte == bytes[top.at] && top.at + 1 == last_end {
+                    found.push(stray(text, token));
+                    return found;
                 }
                 let rights = if bytes[top.at] == b'{' { ["}", "},"] } else { ["]", "],"] };
                 found.extend(rights.map(|right| unclosed(top.at, at, right)));
@@ -568,6 +577,16 @@ impl<'s> Near<'s> {
                 last = next;
             }
             let Some(at) = at else { continue };
+            // Two marks with nothing between them are rather of one string.
+            if let [(marks, _)] = edits.as_slice()
+                && marks.len() == 2
+            {
+                let edits = [marks.start, marks.start + 1].map(|mark| (mark..mark, "\\"));
+                let message = "this quotation mark ends the string too early".to_owned();
+                let (at, kind) = (marks.start..marks.start + 1, Kind::UnescapedQuote);
+                let words = "escape the quotation marks";
+                all.push(Mend::new(edits.to_vec(), at, kind, message, words));
+            }
             let message = match &self.text[at.clone()] {
                 "" => "two strings side by side, which JSON does not join".to_owned(),
                 stray => format!("`{stray}` between two strings, which JSON does not join"),
@@ -731,6 +750,11 @@ impl<'s> Near<'s> {
                 add("", Kind::Unexpected, message, "delete it");
             }
             if before.is_empty() && behind.is_empty() {
+                continue;
+            }
+            // White space at an end stands for nothing, and a line end is none of a word.
+            let is_end = before.is_empty() || behind.is_empty();
+            if matches!(stray, '\n' | '\r') || is_end && stray.is_ascii_whitespace() {
                 continue;
             }
             for word in ["true", "false", "null"] {

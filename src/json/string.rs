@@ -109,6 +109,7 @@ impl Parser<'_> {
                 self.bytes.get(end + 1),
                 None | Some(b',' | b':' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t')
             )
+            && (name || self.bytes.get(end + 1) != Some(&b':'))
         {
             self.at = end + 1;
             self.push_string(Span::new(start, end + 1), PLAIN);
@@ -129,10 +130,22 @@ impl Parser<'_> {
         if end.fault == Some(Kind::Unexpected) {
             // The second quotation mark is the one that opens it.
             let stray = Span::new(start, start + 1);
-            self.report(stray, Kind::Unexpected, "this quotation mark opens nothing")
-                .map(|it| it.replace("delete it", stray, "", false));
+            let close = self.string_end(end.next);
+            let mut words = ("this quotation mark opens nothing", "delete it");
+            let mut edits = vec![(stray, String::new())];
+            let is_doubled = end.next == start + 1 && self.bytes.get(close) == Some(&b'"');
+            if is_doubled {
+                words = ("the quotation marks of this string are doubled", "delete the outer ones");
+                edits.push((Span::new(close, close + 1), String::new()));
+            }
+            self.report(stray, Kind::Unexpected, words.0)
+                .map(|it| it.repair(words.1, edits, false));
             self.at = end.next;
-            return self.string(name);
+            self.string(name);
+            if is_doubled && self.at == close {
+                self.at += 1;
+            }
+            return;
         }
         if end.fault.is_none() && !end.escapes && !end.controls {
             self.at = end.next;
@@ -326,6 +339,10 @@ impl Parser<'_> {
             }
         };
         let closed = End { content: close, next: close + 1, fault: None, escapes, controls };
+        // A double colon belongs to the text of a frame or a pattern.
+        if !name && bytes[close + 1..].starts_with(b"::") {
+            return self.glued(start, &closed, name);
+        }
         // A name is followed by a colon or by what the parser makes of it; a value by a separator.
         if matches!(bytes.get(close + 1), Some(b' ' | b'\t' | b'"' | b'/' | b'#' | b'=' | b';'))
             || looks_closed(bytes, close + 1)
@@ -337,10 +354,35 @@ impl Parser<'_> {
         }
         let is_blank =
             close > start + 1 && bytes[start + 1..close].iter().all(|it| b" \t".contains(it));
-        if is_blank && bytes[close + 1].is_ascii_alphanumeric() {
+        if is_blank && bytes[close + 1].is_ascii_alphanumeric()
+            || close == start + 1 && self.is_doubled(close, name)
+        {
             return End { next: close, fault: Some(Kind::Unexpected), ..closed };
         }
         self.glued(start, &closed, name)
+    }
+
+    /// Whether the `"` at `mark`, right behind another one, opens a string that ends as one should.
+    fn is_doubled(&self, mark: usize, name: bool) -> bool {
+        let end = self.string_end(mark);
+        // The mark at its end may be doubled, too.
+        let end = end + usize::from(self.bytes.get(end) == Some(&b'"'));
+        let has_colon = self.byte_behind(end) == Some(b':');
+        self.text[mark + 1..end].ends_with('"')
+            && looks_closed(self.bytes, end)
+            && name == has_colon
+    }
+
+    /// Whether the colon at `at` has the value of a member behind it, in its line.
+    fn value_follows_colon(&self, at: usize) -> bool {
+        /// Longer numbers are rather text.
+        const LONGEST: usize = 40;
+        let rest = self.bytes.get(at + 1..).unwrap_or_default();
+        let rest = &rest[rest.iter().take_while(|it| b" \t".contains(it)).count()..];
+        let len = rest.iter().take(LONGEST).take_while(|it| !b" \t\r\n,}]".contains(it)).count();
+        let word = std::str::from_utf8(&rest[..len]).unwrap_or("x");
+        let is_scalar = super::parser::is_number(word) || matches!(word, "true" | "false" | "null");
+        word.is_empty() || word.starts_with(['"', '{', '[']) || is_scalar && looks_closed(rest, len)
     }
 
     /// Whether a value stands right behind the name at `start` that the `"` at `close` ends: only the colon
@@ -406,6 +448,12 @@ impl Parser<'_> {
                 }
                 b'"' if looks_closed(bytes, at + 1) => {
                     let next = bytes[at + 1..].iter().find(|byte| !b" \t".contains(byte));
+                    // Text of the string has no value of a member behind its colon.
+                    let colon = memchr::memchr(b':', &bytes[at..]).map_or(at, |len| at + len);
+                    if !name && next == Some(&b':') && !self.value_follows_colon(colon) {
+                        at += 1;
+                        continue;
+                    }
                     if !name && next == Some(&b':') {
                         let structure = [',', '{', '}', '[', ']', ' ', '\t'];
                         return reopened(content.trim_end_matches(structure).len());
