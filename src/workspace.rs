@@ -177,7 +177,7 @@ impl<'d> Hidden<'d> {
         // What the other side of a merge has is not among the members.
         let mut lost = usize::from(document.errors().iter().any(is_conflict));
         let mut found = 0;
-        // A line end or the like within a name: the text does not have it as one piece.
+        // No value, or a line end or the like within it: the text does not have it as one piece.
         let mut is_split = false;
         for member in
             document.root().and_then(Value::as_object).into_iter().flat_map(Object::members)
@@ -195,7 +195,8 @@ impl<'d> Hidden<'d> {
                 _ => {
                     lost += 1;
                     let spelled = document.text().get(member.value.span().range());
-                    is_split |= spelled.is_some_and(|it| it.contains(['\n', '\r', '\t']));
+                    is_split |= member.value.is_invalid()
+                        || spelled.is_some_and(|it| it.contains(['\n', '\r', '\t']));
                 }
             }
         }
