@@ -45,7 +45,7 @@ pub struct Outcome {
     /// Fixes that were not applied, since an error would have come of them. In the report they are
     /// [`Applicability::DisplayOnly`].
     pub withheld: Vec<Withheld>,
-    /// Whether there was still something to apply after [`MAX_ROUNDS`], or after very many fixes.
+    /// Whether there was still something to apply after a hundred rounds, or after very many fixes.
     pub unsettled: bool,
 }
 

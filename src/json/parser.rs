@@ -2519,9 +2519,14 @@ impl<'s> Parser<'s> {
     fn word_before_container(&mut self, mut word: Span) -> Option<Expect> {
         // A line of text between two elements.
         let start = word.range().start;
-        let line = self.text[start..].split(['\n', '\r']).next().unwrap_or_default().trim_end();
-        if !line.contains(['"', '{', '}', '[', ']', ',']) && self.starts_line(start) {
-            word = Span::new(start, start + line.len());
+        if self.starts_line(start) {
+            // No further than to what ends it: a line may be as long as the text.
+            let rest = &self.text[start..];
+            let end = rest.find(['\n', '\r', '"', '{', '}', '[', ']', ',']).unwrap_or(rest.len());
+            let line = rest[..end].trim_end();
+            if rest[end..].is_empty() || rest[end..].starts_with(['\n', '\r']) {
+                word = Span::new(start, start + line.len());
+            }
         }
         let behind = word.end as usize;
         let next = self.byte_behind(behind).filter(|byte| b"{[".contains(byte))?;
