@@ -1805,11 +1805,16 @@ impl<'s> Parser<'s> {
         let near = depth.saturating_sub(MAX_MISSING);
         let matching = self.stack.iter().skip(near).rposition(|open| open.is_object == for_object);
         let matching = matching.map(|index| index + near);
-        let kinds = self.kinds();
         let behind = here.end as usize;
-        let as_stray = self.foresee(behind, &kinds, b'1').max(self.foresee(behind, &kinds, b','));
-        let as_typo = self.foresee(behind, &kinds[..depth - 1], b'1');
-        let as_missing = matching.map_or(0, |it| self.foresee(behind, &kinds[..it], b'1'));
+        let (mut as_stray, mut as_typo, mut as_missing) = (0, 0, 0);
+        // To list what is open costs, too, where brackets are nested deeply.
+        if self.errors.len() < MAX_ERRORS && self.foresight >= 8 * depth {
+            self.foresight -= 8 * depth;
+            let kinds = self.kinds();
+            as_stray = self.foresee(behind, &kinds, b'1').max(self.foresee(behind, &kinds, b','));
+            as_typo = self.foresee(behind, &kinds[..depth - 1], b'1');
+            as_missing = matching.map_or(0, |it| self.foresee(behind, &kinds[..it], b'1'));
+        }
         if as_stray > as_typo && as_stray > as_missing && self.forgiven < depth {
             return self.stray_closer(byte, comma);
         }
