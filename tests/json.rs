@@ -1003,6 +1003,27 @@ fn hostile_texts_take_linear_time() {
             assert!(took < Duration::from_mins(1), "{lead}{unit} took too long");
         }
     }
+    // What begins in many places and is found to be something else far behind, or never.
+    for (lead, many, much) in [
+        ("{", "\"a\":1,", "\"b\":1]"),
+        ("[", "1,", "}1"),
+        ("[", "x, ", " "),
+        ("[", "01 ", "\n"),
+        ("[", "01 ", "x\","),
+        ("{\"a\":\"", "b", "\t"),
+        ("{\"a\":\"x\\q", " ", " "),
+        ("[", "\"a", "{\"a\":1},"),
+        ("{", "\"\\u", "{\"a\":1,"),
+        ("[", "(\"a\"),", "{\"a\":1],"),
+        ("[", "\"a\"-\"", "[{\"a\":1 ],"),
+        ("[", "\\\"a", "x"),
+    ] {
+        let (many, much) = (many.repeat(200_000 / many.len()), much.repeat(600_000 / much.len()));
+        let errors = json::parse(&format!("{lead}{many}{much}")).errors().len();
+        assert!((1..=MAX_ERRORS).contains(&errors));
+        let took = start.elapsed();
+        assert!(took < Duration::from_mins(1), "{lead}{} took too long", &many[..8]);
+    }
     // One object with a hundred thousand names, and one name a hundred thousand times.
     let many: Vec<_> = (0..100_000).map(|index| format!("\"{index}\":0,")).collect();
     let many = many.concat();

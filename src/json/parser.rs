@@ -416,7 +416,7 @@ impl<'s> Parser<'s> {
         if self.text[span.range()].contains(['"', ',', '{', '}', '[', ']', ':']) {
             self.hidden = span.start as usize;
             self.lose();
-            if self.text[span.end as usize..].trim().is_empty() && !self.stack.is_empty() {
+            if self.text[span.end as usize..].trim_start().is_empty() && !self.stack.is_empty() {
                 self.truncated = true;
             }
         }
@@ -1493,6 +1493,7 @@ impl<'s> Parser<'s> {
         }
         let follows = self.byte_behind(self.at + 1);
         let is_comma = comma.is_none()
+            && self.errors.len() < MAX_ERRORS
             && self.last_value().is_some()
             && !matches!(follows, None | Some(b',' | b':' | b'}' | b']'));
         if is_comma {
@@ -2211,9 +2212,12 @@ impl<'s> Parser<'s> {
         let end = loop {
             match self.bytes.get(at) {
                 Some(b'"') if at > start && self.is_closed(at + 1) => break at,
-                _ if at >= limit => return None,
                 None | Some(b'"' | b'\n' | b'\r') => {
                     self.guesses = limit.saturating_sub(at);
+                    return None;
+                }
+                _ if at >= limit => {
+                    self.guesses = 0;
                     return None;
                 }
                 Some(b'\\') => at += 2,
@@ -2224,6 +2228,7 @@ impl<'s> Parser<'s> {
         if self.byte_behind(end + 1) == Some(b',')
             && !self.comma_fits_well_below(end + 1, in_object)
         {
+            self.guesses = limit.saturating_sub(end);
             return None;
         }
         // A backslash for the quotation mark.
@@ -2334,7 +2339,10 @@ impl<'s> Parser<'s> {
                     self.guesses = limit.saturating_sub(at);
                     return false;
                 }
-                _ if at >= limit => return false,
+                _ if at >= limit => {
+                    self.guesses = 0;
+                    return false;
+                }
                 Some(b'\\') => at += 2,
                 Some(_) => at += 1,
             }
@@ -2517,7 +2525,7 @@ impl<'s> Parser<'s> {
     /// Whether the text ends at `end`, within a container, so that what stands there may be half a token:
     /// the end is the error.
     fn is_cut_off(&self, end: usize) -> bool {
-        !self.stack.is_empty() && !self.truncated && self.text[end..].trim().is_empty()
+        !self.stack.is_empty() && !self.truncated && self.text[end..].trim_start().is_empty()
     }
 
     /// Reads the container behind a word, where that is what was to be read.

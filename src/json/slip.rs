@@ -880,11 +880,16 @@ impl Near<'_> {
         // Where it may end rather.
         let mut at = token.start + 1;
         let mut count = 0;
+        // The next byte that is no space, found once for a row of spaces.
+        let mut next_at = at;
         while at < token.end && count < MOST {
             let Some(stray) = self.text[at..].chars().next() else { break };
             let end = at + stray.len_utf8();
-            let rest = bytes.get(end..).unwrap_or_default();
-            let next = rest.iter().find(|byte| !b" \t".contains(byte));
+            next_at = next_at.max(end);
+            while bytes.get(next_at).is_some_and(|byte| b" \t".contains(byte)) {
+                next_at += 1;
+            }
+            let next = bytes.get(next_at);
             let is_last = !is_string && end == token.end;
             if is_last || matches!(next, None | Some(b',' | b':' | b'}' | b']')) {
                 count += 1;

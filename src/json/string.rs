@@ -322,7 +322,7 @@ impl Parser<'_> {
                 }
                 Some(b'\n' | b'\r') => {
                     let Some(close) = self.closing_quote_below(at, name) else {
-                        self.truncated |= self.text[at..].trim().is_empty();
+                        self.truncated |= self.text[at..].trim_start().is_empty();
                         return self.unclosed(start, at, escapes, controls, name);
                     };
                     controls = true;
@@ -448,15 +448,17 @@ impl Parser<'_> {
                 }
                 b'"' if looks_closed(bytes, at + 1) => {
                     let next = bytes[at + 1..].iter().find(|byte| !b" \t".contains(byte));
-                    // Text of the string has no value of a member behind its colon.
-                    let colon = memchr::memchr(b':', &bytes[at..]).map_or(at, |len| at + len);
-                    if !name && next == Some(&b':') && !self.value_follows_colon(colon) {
-                        at += 1;
-                        continue;
-                    }
                     if !name && next == Some(&b':') {
+                        // Text of the string has no value of a member behind its colon.
+                        let colon = memchr::memchr(b':', &bytes[at..]).map_or(at, |len| at + len);
+                        if !self.value_follows_colon(colon) {
+                            at += 1;
+                            continue;
+                        }
                         let structure = [',', '{', '}', '[', ']', ' ', '\t'];
-                        return reopened(content.trim_end_matches(structure).len());
+                        let end = reopened(content.trim_end_matches(structure).len());
+                        self.guesses = limit.saturating_sub(at);
+                        return end;
                     }
                     let fault = Some(Kind::UnescapedQuote);
                     let end = End { content: at, next: at + 1, fault, escapes, ..*closed };
