@@ -409,7 +409,7 @@ impl<'a> Compiled<'a> {
                 Ok(over) => over,
                 Err(reason) => return Sample::Undecided(reason.clone()),
             };
-            let Some(alphabet) = Alphabet::new(&over.sets, &over.sets) else {
+            let Some(alphabet) = Alphabet::new(&over.sets, &over.sets, fuel) else {
                 return Sample::Undecided(Reason::Bound(Bound::Characters));
             };
             let (unsure, exact) = (self.unsure(), over.inexact.is_none());
@@ -492,7 +492,7 @@ impl<'a> Compiled<'a> {
             Ok(under) => under,
             Err(reason) => return Found::Unknown(reason.clone()),
         };
-        let Some(alphabet) = Alphabet::new(&a.sets, &under.sets) else {
+        let Some(alphabet) = Alphabet::new(&a.sets, &under.sets, fuel) else {
             return Found::Unknown(Reason::Bound(Bound::Characters));
         };
         let unsure = a.inexact.clone().unwrap_or_else(|| self.unsure());
@@ -518,6 +518,16 @@ impl<'a> Compiled<'a> {
     fn size(&self) -> u64 {
         let size = |program: &Result<Program, Reason>| program.as_ref().map_or(0, Program::size);
         size(&self.over) + self.under.as_ref().map_or(0, size)
+    }
+
+    /// What it took to make its automata of at most `limit` places and edges, in these.
+    fn cost(&self, limit: u64) -> u64 {
+        match &self.over {
+            // It was counted before anything was made.
+            Err(_) if program::places(&self.ast.root, 0) > limit => 0,
+            Err(_) => limit,
+            Ok(_) => self.size(),
+        }
     }
 
     fn has_wildcard(&self) -> bool {
@@ -616,7 +626,7 @@ fn partial(
             return Relation::bare(Kind::Undecided(reason.clone()));
         }
     };
-    let Some(alphabet) = Alphabet::new(&a_over.sets, &b_over.sets) else {
+    let Some(alphabet) = Alphabet::new(&a_over.sets, &b_over.sets, fuel) else {
         return Relation::bare(Kind::Undecided(Reason::Bound(Bound::Characters)));
     };
     let unsure =

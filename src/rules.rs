@@ -433,9 +433,9 @@ impl PatternPlace<'_, '_> {
 }
 
 /// Whether `node`, as a pattern of its own, has the property that `ask` asks for.
-fn holds_alone(ast: &Ast, node: &Node, ask: Ask) -> bool {
+fn holds_alone(ast: &Ast, node: &Node, ask: Ask, budget: Budget) -> bool {
     let part = measure::part(ast, node.clone());
-    let compiled = Compiled::new(&part, Budget::default());
+    let compiled = Compiled::new(&part, budget);
     let answer = match ask {
         Ask::ClaimsEverything => compiled.claims_everything(),
         Ask::ClaimsNothing => compiled.claims_nothing(),

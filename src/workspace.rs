@@ -367,13 +367,17 @@ impl<'d> Workspace<'d> {
         entry.relations.get_or_init(|| Relations::of(&entry.register, self))
     }
 
+    /// The budget of a question that is asked of each pattern.
+    pub fn budget(&self) -> Budget {
+        Budget::among(self.patterns.unusual().len())
+    }
+
     /// A pattern as what `overlap` asks questions of, made by the first call. `None` where it has no
     /// [`tree`](Patterns::tree).
     pub fn compiled(&self, id: PatternId) -> Option<&Compiled<'d>> {
         let make = || {
             let ast = self.patterns.tree(id)?;
-            let budget = Budget::among(self.patterns.unusual().len());
-            Some(Box::new(Compiled::new(ast, budget)))
+            Some(Box::new(Compiled::new(ast, self.budget())))
         };
         self.compiled.get(id.0 as usize)?.get_or_init(make).as_deref()
     }

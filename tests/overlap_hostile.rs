@@ -8,7 +8,8 @@
 use std::time::Instant;
 
 use reglint::overlap::{
-    Answer, Bound, Budget, Kind, Pairs, Reason, claims_everything, claims_nothing, pairs, relation,
+    Answer, Bound, Budget, Finding, Kind, Pairs, Reason, claims_everything, claims_nothing, pairs,
+    relation,
 };
 use reglint::pattern::{Ast, Versions, parse};
 
@@ -226,6 +227,39 @@ fn many_hard_patterns() {
     for list in &lists {
         all(list);
     }
+}
+
+#[test]
+fn many_large_automata() {
+    let _measure = Measure::new("many large automata");
+    // Each is made almost to its bound before it turns out to be too large; what that costs is paid for,
+    // and what comes behind them is still compared.
+    let mut many: Vec<String> = (0..400).map(|i| format!("(?:a?b?c?){{900}}x{i}")).collect();
+    many.extend(["mod::.*_norm".to_owned(), "::rms_norm".to_owned()]);
+    let found = all(&many);
+    assert!(found.unknown.len() >= 300);
+    assert!(found.unknown.iter().all(|(at, _)| *at < 400));
+    let of_last = |finding: &Finding| (finding.a, finding.b) == (400, 401);
+    let last = found.findings.iter().find(|finding| of_last(finding));
+    assert_eq!(last.map(|finding| &finding.relation.kind), Some(&Kind::Partial));
+    // What is seen to be too large before anything is made costs nothing.
+    let mut many: Vec<String> = (0..400).map(|i| format!("(a{{1,1000}}){{1,1000}}x{i}")).collect();
+    many.push("(?:a?b?){100}y".to_owned());
+    assert!(all(&many).unknown.iter().all(|(at, _)| *at < 400));
+}
+
+#[test]
+fn many_sets_beyond_ascii() {
+    let _measure = Measure::new("many sets beyond ASCII");
+    let set = |i: u32| -> String {
+        (0..60).filter_map(|j| char::from_u32(0x4E00 + (i * 37 + j * 11) % 2_000)).collect()
+    };
+    // Every pair has an alphabet of its own.
+    let many: Vec<String> = (0..400).map(|i| format!("[{}]{{3}}q", set(i))).collect();
+    let found = all(&many);
+    assert_eq!((undecided(&found), found.unknown.len()), (0, 0));
+    let many: Vec<String> = (0..400).map(|i| format!(r"[\w{}]+x{i}", set(i))).collect();
+    all(&many);
 }
 
 #[test]

@@ -9,12 +9,12 @@
 //!
 //! Invariants: control characters (Unicode category `Cc`) have no symbol, since no frame has them.
 //! Symbols are numbered from the most to the least readable, so that the first witness found among
-//! the shortest ones is the most readable. Uses `charset`.
+//! the shortest ones is the most readable. Uses `charset`, `fuel`.
 
 use std::sync::OnceLock;
 
 use super::charset::{CharSet, is_word, perl};
-use super::hash::Map;
+use super::fuel::Fuel;
 use crate::pattern::ast::PerlClass;
 
 /// How many symbols an alphabet can have.
@@ -194,6 +194,166 @@ pub(crate) struct Sets {
     usual: bool,
     /// For each usual symbol the class of symbols that are in the same sets.
     classes: [u16; ASCII_COUNT + USUAL],
+    /// How the sets divide the characters beyond ASCII; asked for only where the usual symbols are not
+    /// enough.
+    beyond: OnceLock<Option<Beyond>>,
+}
+
+/// How the sets of one pattern, and the usual ones, divide the characters beyond ASCII.
+#[derive(Debug, Clone)]
+struct Beyond {
+    /// The characters from which on another class holds, in order, with that class. None of them is a
+    /// surrogate.
+    cuts: Vec<(u32, u16)>,
+    /// How many classes there are.
+    count: usize,
+    /// For each set of the pattern its classes, as symbols of their own.
+    members: Vec<Mask>,
+}
+
+impl Beyond {
+    /// `None` if there are more classes than symbols for them, or too much to compare.
+    fn new(own: &[CharSet]) -> Option<Self> {
+        let reaches = |set: &CharSet| set.ranges().last().is_some_and(|&(_, end)| end > 0x9F);
+        let sets =
+            || own.iter().filter(|set| reaches(set)).chain(usual().iter().map(|(set, _)| set));
+        let mut cuts = vec![0xA0, 0xE000];
+        for set in sets() {
+            for &(start, end) in set.ranges() {
+                let both = [start, end + 1].into_iter();
+                cuts.extend(both.filter(|&cut| cut > 0xA0 && cut <= 0x10_FFFF));
+            }
+        }
+        cuts.sort_unstable();
+        cuts.dedup();
+        cuts.retain(|&cut| !(0xD800..0xE000).contains(&cut));
+        if sets().count().saturating_mul(cuts.len()) > MAX_COMPARED {
+            return None;
+        }
+        let inside = |set: &CharSet, cut: u32, at: &mut usize| {
+            let ranges = set.ranges();
+            while ranges.get(*at).is_some_and(|range| range.1 < cut) {
+                *at += 1;
+            }
+            ranges.get(*at).is_some_and(|range| range.0 <= cut)
+        };
+        let mut class_of = vec![0u16; cuts.len()];
+        let mut count = 1;
+        // By the class so far, outside of the set and in it: the class from now on.
+        let mut next: Vec<[u16; 2]> = Vec::new();
+        for set in sets() {
+            next.clear();
+            next.resize(count, [NEW; 2]);
+            count = 0;
+            let mut at = 0;
+            for (&cut, class) in cuts.iter().zip(&mut class_of) {
+                let inside = usize::from(inside(set, cut, &mut at));
+                let id = &mut next.get_mut(usize::from(*class))?[inside];
+                if *id == NEW {
+                    *id = count as u16;
+                    count += 1;
+                }
+                *class = *id;
+            }
+            // Another set divides the classes further, and puts none of them together.
+            if count > MAX_SYMBOLS - ASCII_COUNT {
+                return None;
+            }
+        }
+        let mut firsts = vec![0; count];
+        for (&cut, &class) in cuts.iter().zip(&class_of).rev() {
+            *firsts.get_mut(usize::from(class))? = cut;
+        }
+        let members = own.iter().map(|set| {
+            let mut mask = Mask::default();
+            if reaches(set) {
+                for (class, &first) in firsts.iter().enumerate() {
+                    if char::from_u32(first).is_some_and(|c| set.has(c)) {
+                        mask.add(class);
+                    }
+                }
+            }
+            mask
+        });
+        let members = members.collect();
+        let mut cuts: Vec<(u32, u16)> = cuts.into_iter().zip(class_of).collect();
+        cuts.dedup_by_key(|&mut (_, class)| class);
+        Some(Self { cuts, count, members })
+    }
+
+    /// The classes of two patterns together: for each the class of either side, and a character of it.
+    /// `None` if there are more than symbols for them.
+    fn both(a: &Self, b: &Self) -> Option<Vec<(u16, u16, char)>> {
+        let mut classes: Vec<(u16, u16, char)> = Vec::with_capacity(a.count + b.count);
+        // By the class of `a` and that of `b`: the number of both together.
+        let mut numbers = vec![NEW; a.count * b.count];
+        let (mut a_cuts, mut b_cuts) = (a.cuts.iter().peekable(), b.cuts.iter().peekable());
+        let (mut a_class, mut b_class) = (0, 0);
+        loop {
+            let next =
+                [a_cuts.peek(), b_cuts.peek()].into_iter().flatten().map(|next| next.0).min();
+            let Some(cut) = next else { return Some(classes) };
+            a_class = a_cuts.next_if(|next| next.0 == cut).map_or(a_class, |next| next.1);
+            b_class = b_cuts.next_if(|next| next.0 == cut).map_or(b_class, |next| next.1);
+            let c = char::from_u32(cut)?;
+            let number = numbers.get_mut(usize::from(a_class) * b.count + usize::from(b_class))?;
+            if let Some((_, _, sample)) = classes.get_mut(usize::from(*number)) {
+                // A letter is the more readable one.
+                if !sample.is_lowercase() && c.is_lowercase() {
+                    *sample = c;
+                }
+            } else {
+                if classes.len() == MAX_SYMBOLS - ASCII_COUNT {
+                    return None;
+                }
+                *number = classes.len() as u16;
+                classes.push((a_class, b_class, c));
+            }
+        }
+    }
+}
+
+/// What is known of the usual symbols whatever the sets are.
+struct Kinds {
+    /// The characters that they stand for.
+    chars: [char; ASCII_COUNT + USUAL],
+    /// Those that stand for word characters.
+    word: Mask,
+}
+
+fn usual_kinds() -> &'static Kinds {
+    static KINDS: OnceLock<Kinds> = OnceLock::new();
+    KINDS.get_or_init(|| {
+        let mut kinds = Kinds { chars: [' '; ASCII_COUNT + USUAL], word: Mask::default() };
+        let all = ASCII.chars().chain(usual().iter().map(|&(_, c)| c));
+        for (symbol, (c, place)) in all.zip(&mut kinds.chars).enumerate() {
+            *place = c;
+            if is_word(c, false) {
+                kinds.word.add(symbol);
+            }
+        }
+        kinds
+    })
+}
+
+/// The symbols that stand for one ASCII character each.
+fn ascii() -> Mask {
+    Mask([u64::MAX, (1 << (ASCII_COUNT - 64)) - 1, 0, 0])
+}
+
+/// For each usual symbol a number of its kind: a word character, an ASCII one, `_`, or none of these.
+fn kinds() -> [u16; ASCII_COUNT + USUAL] {
+    let word = usual_kinds().word;
+    let mut kinds = [0; ASCII_COUNT + USUAL];
+    for (symbol, kind) in kinds.iter_mut().enumerate() {
+        *kind = match symbol as u8 {
+            UNDERSCORE => 3,
+            at if !word.has(at) => 0,
+            _ if symbol < ASCII_COUNT => 1,
+            _ => 2,
+        };
+    }
+    kinds
 }
 
 /// No class yet.
@@ -223,7 +383,7 @@ impl Sets {
                 mask
             })
             .collect();
-        let mut classes = [0; ASCII_COUNT + USUAL];
+        let mut classes = kinds();
         // By the class so far, outside of the set and in it: the class from now on.
         let mut next = [[NEW; 2]; ASCII_COUNT + USUAL];
         let mut alone = Mask::default();
@@ -250,7 +410,11 @@ impl Sets {
                 *class = (ASCII_COUNT + USUAL) as u16 + u16::from(symbol);
             }
         }
-        Self { all: sets, masks, usual: all_usual, classes }
+        Self { all: sets, masks, usual: all_usual, classes, beyond: OnceLock::new() }
+    }
+
+    fn beyond(&self) -> Option<&Beyond> {
+        self.beyond.get_or_init(|| Beyond::new(&self.all)).as_ref()
     }
 
     /// How many sets there are.
@@ -299,67 +463,55 @@ pub(crate) struct Alphabet {
 }
 
 impl Alphabet {
-    /// The alphabet of two patterns; `None` if they use more characters beyond ASCII, each in its
-    /// own way, than there are symbols.
-    pub(crate) fn new(a: &Sets, b: &Sets) -> Option<Self> {
-        let mut word = Mask::default();
-        let mut ascii_word = Mask::default();
-        for (symbol, c) in ASCII.chars().enumerate() {
-            if is_word(c, true) {
-                word.add(symbol);
-                ascii_word.add(symbol);
-            }
-        }
-        let mut chars: Vec<char> = ASCII.chars().collect();
+    /// The alphabet of two patterns, paid from `fuel`; `None` if they use more characters beyond ASCII,
+    /// each in its own way, than there are symbols.
+    pub(crate) fn new(a: &Sets, b: &Sets, fuel: &Fuel) -> Option<Self> {
+        let usual_kinds = usual_kinds();
+        fuel.spend((a.all.len() + b.all.len()) / 16);
         let mut masks = [a.masks.clone(), b.masks.clone()];
-        if a.usual && b.usual {
-            chars.extend(usual().iter().map(|&(_, c)| c));
-            for (i, &(_, c)) in usual().iter().enumerate() {
-                if is_word(c, false) {
-                    word.add(ASCII_COUNT + i);
-                }
-            }
-        } else {
-            for side in &mut masks {
-                side.clear();
-            }
-            for (side, sets) in masks.iter_mut().zip([a, b]) {
-                side.extend(sets.all.iter().map(ascii_mask));
-            }
-            for sample in beyond_ascii(a, b)? {
-                let symbol = chars.len();
-                if symbol == MAX_SYMBOLS {
-                    return None;
-                }
-                chars.push(sample);
-                if is_word(sample, false) {
-                    word.add(symbol);
-                }
-                for (side, sets) in masks.iter_mut().zip([a, b]) {
-                    for (mask, set) in side.iter_mut().zip(&sets.all) {
-                        if set.has(sample) {
-                            mask.add(symbol);
-                        }
-                    }
-                }
-            }
-        }
         let mut live = Mask::default();
-        let mut seen = Vec::with_capacity(64);
-        for symbol in 0..chars.len() {
-            if symbol >= ASCII_COUNT && !(a.usual && b.usual) {
-                live.add(symbol);
-                continue;
-            }
-            let (at, kind) = (symbol as u8, symbol == usize::from(UNDERSCORE));
-            let key =
-                (a.classes[symbol], b.classes[symbol], word.has(at), ascii_word.has(at), kind);
+        // Equal classes on both sides.
+        let mut seen: Vec<u32> = Vec::with_capacity(64);
+        let both = |symbol: usize| Some((*a.classes.get(symbol)?, *b.classes.get(symbol)?));
+        let symbols = if a.usual && b.usual { ASCII_COUNT + USUAL } else { ASCII_COUNT };
+        for (symbol, (a_class, b_class)) in (0..symbols).filter_map(|at| Some((at, both(at)?))) {
+            let key = u32::from(a_class) << 16 | u32::from(b_class);
             if !seen.contains(&key) {
                 seen.push(key);
                 live.add(symbol);
             }
         }
-        Some(Self { chars, live, word, ascii_word, masks })
+        let (mut chars, mut word) = (usual_kinds.chars.to_vec(), usual_kinds.word);
+        if symbols == ASCII_COUNT {
+            let (a_beyond, b_beyond) = (a.beyond()?, b.beyond()?);
+            fuel.spend((a_beyond.cuts.len() + b_beyond.cuts.len()) / 16);
+            let classes = Beyond::both(a_beyond, b_beyond)?;
+            chars.truncate(ASCII_COUNT);
+            word = word.and(ascii());
+            // By class of a side: the symbols of that class.
+            let mut symbols_of = [a_beyond, b_beyond].map(|side| vec![Mask::default(); side.count]);
+            for &(a_class, b_class, sample) in &classes {
+                let symbol = chars.len();
+                chars.push(sample);
+                live.add(symbol);
+                if is_word(sample, false) {
+                    word.add(symbol);
+                }
+                for (side, class) in symbols_of.iter_mut().zip([a_class, b_class]) {
+                    if let Some(mask) = side.get_mut(usize::from(class)) {
+                        mask.add(symbol);
+                    }
+                }
+            }
+            let sides = masks.iter_mut().zip([a_beyond, b_beyond]).zip(&symbols_of);
+            for ((masks, beyond), symbols_of) in sides {
+                for (mask, members) in masks.iter_mut().zip(&beyond.members) {
+                    let classes = members.iter().filter_map(|at| symbols_of.get(usize::from(at)));
+                    *mask = classes.fold(mask.and(ascii()), |all, &class| all.or(class));
+                }
+            }
+        }
+        Some(Self { chars, live, word, ascii_word: usual_kinds.word.and(ascii()), masks })
     }
 
     /// Tells symbols apart as [`super::walk::prev_of`] does.
@@ -400,63 +552,6 @@ impl Alphabet {
     }
 }
 
-/// The classes of the characters beyond ASCII under the sets of both patterns and the usual ones;
-/// `None` if there are more than symbols for them, or too much to compare.
-fn beyond_ascii(a: &Sets, b: &Sets) -> Option<Vec<char>> {
-    let sets: Vec<&CharSet> = a
-        .all
-        .iter()
-        .chain(&b.all)
-        .filter(|set| set.ranges().last().is_some_and(|&(_, end)| end > 0x9F))
-        .chain(usual().iter().map(|(class, _)| class))
-        .collect();
-    let mut cuts = vec![0xA0, 0xD800, 0xE000];
-    for set in &sets {
-        for &(start, end) in set.ranges() {
-            cuts.extend([start, end + 1].into_iter().filter(|&cut| cut > 0xA0 && cut <= 0x10_FFFF));
-        }
-    }
-    cuts.sort_unstable();
-    cuts.dedup();
-    cuts.retain(|&cut| !(0xD800..0xE000).contains(&cut));
-    if sets.len().saturating_mul(cuts.len()) > MAX_COMPARED {
-        return None;
-    }
-    let mut class_of = vec![0u32; cuts.len()];
-    let mut ids: Map<(u32, bool), u32> = Map::default();
-    for set in &sets {
-        ids.clear();
-        let mut ranges = set.ranges().iter().peekable();
-        for (cut, class) in cuts.iter().zip(&mut class_of) {
-            while ranges.peek().is_some_and(|range| range.1 < *cut) {
-                ranges.next();
-            }
-            let inside = ranges.peek().is_some_and(|range| range.0 <= *cut);
-            let next = ids.len() as u32;
-            *class = *ids.entry((*class, inside)).or_insert(next);
-        }
-        // Another set divides the classes further, and puts none of them together.
-        if ids.len() > MAX_SYMBOLS - ASCII_COUNT {
-            return None;
-        }
-    }
-    let mut samples: Vec<Option<char>> = Vec::new();
-    for (&cut, &class) in cuts.iter().zip(&class_of) {
-        let class = class as usize;
-        if samples.len() <= class {
-            samples.resize(class + 1, None);
-        }
-        let better = match samples[class] {
-            None => true,
-            Some(old) => !old.is_lowercase() && char::from_u32(cut).is_some_and(char::is_lowercase),
-        };
-        if better {
-            samples[class] = char::from_u32(cut).or(samples[class]);
-        }
-    }
-    Some(samples.into_iter().flatten().collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -475,7 +570,7 @@ mod tests {
     #[test]
     fn letters_that_no_set_tells_apart_are_tried_once() {
         let sets = Sets::new(vec![CharSet::single('x'), CharSet::all()]);
-        let alphabet = Alphabet::new(&sets, &sets).unwrap();
+        let alphabet = Alphabet::new(&sets, &sets, &Fuel::new(100)).unwrap();
         // x, other word characters, `_`, the rest, and word characters beyond ASCII.
         assert_eq!(alphabet.live.iter().count(), 5);
     }
@@ -483,7 +578,7 @@ mod tests {
     #[test]
     fn characters_beyond_ascii_get_symbols_where_a_set_needs_them() {
         let sets = Sets::new(vec![CharSet::single('é'), CharSet::new(vec![(0xE0, 0xFF)])]);
-        let alphabet = Alphabet::new(&sets, &sets).unwrap();
+        let alphabet = Alphabet::new(&sets, &sets, &Fuel::new(100)).unwrap();
         let symbols: Vec<Symbol> =
             alphabet.live.iter().filter(|&symbol| alphabet.mask(0, 1).has(symbol)).collect();
         let special = |symbol: &Symbol| alphabet.mask(0, 0).has(*symbol);

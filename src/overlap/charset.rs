@@ -205,7 +205,7 @@ fn lowered_into(set: &CharSet, ascii: bool) -> CharSet {
 /// The set of a literal.
 pub(crate) fn literal(c: char, flags: Flags) -> CharSet {
     let ascii = flags.has(Flags::ASCII);
-    if !flags.has(Flags::IGNORE_CASE) || !is_cased(c, ascii) {
+    if is_itself(c, flags) {
         return CharSet::single(c);
     }
     let low = lower(c, ascii);
@@ -217,6 +217,11 @@ pub(crate) fn literal(c: char, flags: Flags) -> CharSet {
     let mut set = vec![(low as u32, low as u32)];
     set.extend(extra_cases(low).iter().map(|&c| (c as u32, c as u32)));
     lowered_into(&CharSet::new(set), ascii)
+}
+
+/// Whether a literal matches no other character than `c`.
+pub(crate) fn is_itself(c: char, flags: Flags) -> bool {
+    !flags.has(Flags::IGNORE_CASE) || !is_cased(c, flags.has(Flags::ASCII))
 }
 
 /// The set of a class.

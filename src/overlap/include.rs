@@ -12,6 +12,7 @@
 //! place with more of B's states than one seen before with the same state of A leads to nothing
 //! new. Uses `walk`, `search`.
 
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use super::alphabet::{Alphabet, Division, Mask};
@@ -32,7 +33,7 @@ const MAX_REFUSED: usize = 200;
 /// From how many places on antichains are worth their price.
 const ANTICHAIN_FROM: usize = 2_000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Node {
     prev: Prev,
     state: u32,
@@ -40,6 +41,16 @@ struct Node {
     context: Context,
     others: u32,
     other_context: Context,
+}
+
+impl Hash for Node {
+    // Three words instead of six small fields.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        hasher.write_u64(pair(self.guard.0, u32::from(self.prev)));
+        hasher.write_u64(pair(self.context, self.other_context));
+        hasher.write_u64(pair(self.state, self.others));
+    }
 }
 
 /// B as a deterministic automaton, built as far as it is walked.

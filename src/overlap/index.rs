@@ -72,8 +72,9 @@ const ASIDE: usize = 8;
 /// How many more for each pattern.
 const TOTAL_PER_PATTERN: usize = 12_000;
 
-/// The places and edges of all automata together.
-const SIZE: u64 = 4 << 20;
+/// The places and edges of all automata of a run together; one that turned out to be too large counts as
+/// far as it was made.
+const SIZE: usize = 4 << 20;
 
 /// How many more for each pattern.
 const SIZE_PER_PATTERN: u64 = 256;
@@ -322,10 +323,11 @@ impl<'a> Index<'a> {
         let mut live = Vec::new();
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
-        let part = (TOTAL / all.max(1)).saturating_mul(own).clamp(TOTAL / MOST_PARTS, TOTAL);
-        let total = part + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
+        let part = |of: usize| (of / all.max(1)).saturating_mul(own).clamp(of / MOST_PARTS, of);
+        let total = part(TOTAL) + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
         let mut states_left = total / ASIDE;
-        let mut size_left = SIZE + SIZE_PER_PATTERN * patterns.len() as u64;
+        let mut size_left =
+            part(SIZE) as u64 + SIZE_PER_PATTERN.saturating_mul(patterns.len() as u64);
         let mut sets = AHashMap::new();
         for (at, &source) in patterns.iter().enumerate() {
             let plain = source.plain();
@@ -348,13 +350,14 @@ impl<'a> Index<'a> {
             }
             if let (None, Source::Tree(ast)) = (&entry.plain, source) {
                 let most = super::program::MAX_SIZE.min(budget.states as u64).max(LEAST_SIZE);
-                let limit = size_left.min(most);
+                // However many are large, there is something left for the next.
+                let limit = (size_left / 4).max(SIZE_PER_PATTERN).min(most);
                 let make = || Some(Box::new(Compiled::limited(ast, budget, limit)));
                 let Some(compiled) = entry.compiled.get_or_init(make) else {
                     entries.push(entry);
                     continue;
                 };
-                size_left -= compiled.size().min(size_left);
+                size_left -= compiled.cost(limit).min(size_left);
                 if let Err(reason) = &compiled.over {
                     let reason = match reason {
                         Reason::Bound(Bound::Size) if limit < super::program::MAX_SIZE => {

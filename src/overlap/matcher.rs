@@ -62,6 +62,8 @@ pub fn search(ast: &Ast, text: &str) -> Outcome {
 
 #[derive(Debug, Clone)]
 enum Op {
+    /// One character, spelled out.
+    Char(char),
     Set(u32, bool),
     Assert(Assertion, Flags),
     Jump(usize),
@@ -76,18 +78,22 @@ enum Op {
         next: usize,
     },
     LoopStart(usize),
-    Loop {
-        register: usize,
-        min: u32,
-        max: Option<u32>,
-        lazy: bool,
-        body: usize,
-        next: usize,
-    },
+    Loop(Box<Loop>),
     Backreference(u32, Flags),
     Conditional(u32, usize),
     Fail,
     End,
+}
+
+/// A repeat that can be given back.
+#[derive(Debug, Clone)]
+struct Loop {
+    register: usize,
+    min: u32,
+    max: Option<u32>,
+    lazy: bool,
+    body: usize,
+    next: usize,
 }
 
 /// A set as a text is held against it: nearly all of its characters are ASCII.
@@ -187,6 +193,16 @@ impl Matcher {
     pub(crate) fn search_within(&self, text: &[char], most: u32, lead: Lead) -> (Outcome, u32) {
         let mut machine = Machine::new(self, text, most, lead);
         for start in 0..=text.len() {
+            // Most places are told by the first character.
+            if let Some(Op::Char(first)) = self.ops.first()
+                && text.get(start) != Some(first)
+            {
+                machine.steps += 1;
+                if machine.exhausted() {
+                    return (Outcome::GaveUp, machine.steps);
+                }
+                continue;
+            }
             machine.reset();
             if let Some(end) = machine.run(0, start, &mut |_, _| true) {
                 return (Outcome::Match(start, end), machine.steps);
@@ -268,6 +284,9 @@ impl Matcher {
         }
         match &node.kind {
             NodeKind::Empty => {}
+            NodeKind::Literal(c, flags) if charset::is_itself(*c, *flags) => {
+                self.ops.push(Op::Char(*c));
+            }
             NodeKind::Literal(c, flags) => self.set(charset::literal(*c, *flags), true),
             NodeKind::Dot(flags) => self.set(charset::dot(*flags), false),
             NodeKind::Class(class, flags) => {
@@ -323,7 +342,9 @@ impl Matcher {
                 self.ops.push(Op::Jump(hole));
                 let (min, max, lazy) = (repeat.min, repeat.max, repeat.kind == RepeatKind::Lazy);
                 let next = self.ops.len();
-                self.fill(hole, Op::Loop { register, min, max, lazy, body: hole + 1, next });
+                let body = hole + 1;
+                let again = Loop { register, min, max, lazy, body, next };
+                self.fill(hole, Op::Loop(Box::new(again)));
             }
             NodeKind::Concat(parts) => {
                 for part in parts {
@@ -579,19 +600,15 @@ impl<'a> Machine<'a> {
         let program = self.matcher;
         let Some(op) = program.ops.get(pc) else { return Step::Fail };
         let holds = match op {
+            Op::Char(c) => {
+                let reads = self.text.get(pos) == Some(c);
+                return if reads { self.read(pc, pos, true) } else { Step::Fail };
+            }
             Op::Set(set, spelled) => {
                 let reads = self.text.get(pos).is_some_and(|&c| {
                     program.sets.get(*set as usize).is_some_and(|set| set.has(c))
                 });
-                if !reads {
-                    return Step::Fail;
-                }
-                if self.looking == 0
-                    && let Some(mark) = self.marks.get_mut(pos)
-                {
-                    *mark = *spelled;
-                }
-                return Step::To(pc + 1, pos + 1);
+                return if reads { self.read(pc, pos, *spelled) } else { Step::Fail };
             }
             Op::Assert(assertion, flags) => self.assert(*assertion, *flags, pos),
             Op::Jump(to) => return Step::To(*to, pos),
@@ -637,7 +654,8 @@ impl<'a> Machine<'a> {
                 self.set_register(*register, (0, usize::MAX));
                 true
             }
-            Op::Loop { register, min, max, lazy, body, next } => {
+            Op::Loop(again) => {
+                let Loop { register, min, max, lazy, body, next } = &**again;
                 let (count, last) = self.registers.get(*register).copied().unwrap_or_default();
                 if count < *min {
                     self.set_register(*register, (count + 1, last));
@@ -700,6 +718,16 @@ impl<'a> Machine<'a> {
             Op::End => return Step::End,
         };
         if holds { Step::To(pc + 1, pos) } else { Step::Fail }
+    }
+
+    /// Goes past a character that `pc` reads.
+    fn read(&mut self, pc: usize, pos: usize, spelled: bool) -> Step {
+        if self.looking == 0
+            && let Some(mark) = self.marks.get_mut(pos)
+        {
+            *mark = spelled;
+        }
+        Step::To(pc + 1, pos + 1)
     }
 
     fn possessive(

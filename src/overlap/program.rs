@@ -357,6 +357,8 @@ struct Lowering {
     limits: Limits,
     sets: Vec<CharSet>,
     ids: AHashMap<CharSet, u32>,
+    /// The expressions of single characters.
+    chars: AHashMap<char, Rc<Re>>,
     /// What each capturing group matches, for approximating backreferences.
     groups: Map<u32, Rc<Re>>,
     inexact: Option<Reason>,
@@ -381,6 +383,7 @@ impl Lowering {
             limits: Limits { size: limit, atomics: MAX_ATOMICS },
             sets: Vec::new(),
             ids: AHashMap::new(),
+            chars: AHashMap::new(),
             groups: Map::default(),
             inexact: None,
         }
@@ -398,12 +401,23 @@ impl Lowering {
         Re::set(id, spelled)
     }
 
+    /// One character; most of a pattern is such.
+    fn char(&mut self, c: char) -> Rc<Re> {
+        if let Some(known) = self.chars.get(&c) {
+            return known.clone();
+        }
+        let re = self.set(CharSet::single(c), true);
+        self.chars.insert(c, re.clone());
+        re
+    }
+
     fn node(&mut self, node: &Node, side: Side, depth: usize) -> Result<Rc<Re>, Reason> {
         if depth > MAX_DEPTH {
             return Err(Reason::Bound(Bound::Depth));
         }
         let re = match &node.kind {
             NodeKind::Empty => Re::empty(),
+            NodeKind::Literal(c, flags) if charset::is_itself(*c, *flags) => self.char(*c),
             NodeKind::Literal(c, flags) => self.set(charset::literal(*c, *flags), true),
             NodeKind::Dot(flags) => self.set(charset::dot(*flags), false),
             NodeKind::Class(class, flags) => {

@@ -324,7 +324,7 @@ mod tests {
     }
 
     fn reach(a: &Program, b: &Program) -> Reach {
-        let alphabet = Alphabet::new(&a.sets, &b.sets).expect("few characters");
+        let alphabet = Alphabet::new(&a.sets, &b.sets, &Fuel::new(100)).expect("few characters");
         Reach::new(a, b, &alphabet, &Fuel::new(10_000_000), 10_000_000).expect("small patterns")
     }
 
@@ -471,8 +471,8 @@ mod tests {
     #[test]
     fn it_gives_up_at_its_bound() {
         let (a, b) = (program("(?:ab?){1,40}c"), program("(?:a?b){1,40}c"));
-        let alphabet = Alphabet::new(&a.sets, &b.sets).expect("few characters");
         let fuel = Fuel::new(1_000_000);
+        let alphabet = Alphabet::new(&a.sets, &b.sets, &fuel).expect("few characters");
         assert!(Reach::new(&a, &b, &alphabet, &fuel, 500).is_none());
         assert!(fuel.used() < 2_000, "{}", fuel.used());
         assert!(Reach::new(&a, &b, &alphabet, &Fuel::new(300), 100_000).is_none());

@@ -8,11 +8,11 @@
 //! are never looked at. Uses `alphabet`, `hash`.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasherDefault, Hash};
+use std::hash::Hash;
 
 use super::Reason;
 use super::alphabet::{Alphabet, Symbol};
-use super::hash::Map;
+use super::hash::{Numbers, hash_of};
 
 /// How a search ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,10 @@ struct Entry<N> {
     symbol: Symbol,
     /// How many characters lead to it.
     length: u32,
+    /// How often the place was met, as far as its shortest way knows.
+    times: u8,
+    /// Whether a shorter way to the place was met later.
+    is_past: bool,
 }
 
 /// The places met so far, in the order in which they are to be looked at.
@@ -48,23 +52,19 @@ pub(crate) struct Frontier<N> {
     /// By the least length of a frame through them.
     waiting: Vec<VecDeque<u32>>,
     lowest: usize,
-    /// For each place how often it was met, and the shortest way to it.
-    met: Map<N, (u8, u32)>,
+    /// The places by their hash, each by the entry of the shortest way to it.
+    met: Numbers,
     exact: bool,
 }
 
 impl<N: Hash + Eq + Copy> Frontier<N> {
     /// Only the place `first`; `exact` if one way to a place is as good as any other.
     pub(crate) fn new(first: N, exact: bool) -> Self {
-        let mut met = Map::with_capacity_and_hasher(256, BuildHasherDefault::default());
-        met.insert(first, (1, 0));
-        Self {
-            entries: vec![Entry { node: first, parent: 0, symbol: 0, length: 0 }],
-            waiting: vec![VecDeque::from([0])],
-            lowest: 0,
-            met,
-            exact,
-        }
+        let mut met = Numbers::new();
+        met.add(hash_of(&first), 0);
+        let first =
+            Entry { node: first, parent: 0, symbol: 0, length: 0, times: 1, is_past: false };
+        Self { entries: vec![first], waiting: vec![VecDeque::from([0])], lowest: 0, met, exact }
     }
 
     /// How many places were met; each costs its caller at least one unit of fuel.
@@ -84,14 +84,25 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
             return;
         }
         let length = self.length(parent) + 1;
-        let (times, shortest) = self.met.entry(node).or_insert((0, u32::MAX));
-        if length >= *shortest && (self.exact || *times >= VISITS) {
-            return;
-        }
-        *times = times.saturating_add(1);
-        *shortest = length.min(*shortest);
         let number = self.entries.len() as u32;
-        self.entries.push(Entry { node, parent, symbol, length });
+        let hash = hash_of(&node);
+        let known = self.find(hash, &node);
+        let mut times = 1;
+        if let Some((known, entry)) =
+            known.and_then(|known| Some((known, self.entries.get_mut(known as usize)?)))
+        {
+            if length >= entry.length && (self.exact || entry.times >= VISITS) {
+                return;
+            }
+            entry.times = entry.times.saturating_add(1);
+            if length < entry.length {
+                (times, entry.is_past) = (entry.times, true);
+                self.met.replace(hash, known, number);
+            }
+        } else {
+            self.met.add(hash, number);
+        }
+        self.entries.push(Entry { node, parent, symbol, length, times, is_past: false });
         self.wait(number, length as usize + rest as usize);
     }
 
@@ -116,9 +127,15 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         waits
     }
 
+    /// The entry of the shortest way to a place.
+    fn find(&self, hash: u64, node: &N) -> Option<u32> {
+        let is_it = |number| self.entries.get(number as usize).is_some_and(|e| e.node == *node);
+        self.met.find(hash, is_it)
+    }
+
     /// Whether a place was met by a way that is no longer.
     pub(crate) fn knows(&self, node: &N, length: u32) -> bool {
-        self.met.get(node).is_some_and(|met| met.1 <= length)
+        self.find(hash_of(node), node).is_some_and(|number| self.length(number) <= length)
     }
 
     /// The next place to look at, with its number.
@@ -130,8 +147,7 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
                 continue;
             };
             let entry = self.entries.get(number as usize)?;
-            let shortest = self.met.get(&entry.node).map_or(0, |met| met.1);
-            if !self.exact || entry.length <= shortest {
+            if !self.exact || !entry.is_past {
                 return Some((number, entry.node));
             }
         }

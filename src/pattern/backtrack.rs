@@ -12,7 +12,9 @@
 //!
 //! Texts are printable ASCII. Uses `ast` and `unicode` of `pattern`, and `span`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
+
+use ahash::AHashSet;
 
 use super::ast::{
     Assertion, Ast, Class, ClassItemKind, Flags, Look, Node, NodeKind, PerlClass, RepeatKind,
@@ -907,7 +909,7 @@ impl Ambiguity<'_> {
     fn round(&mut self, at: usize, words: &Words) -> Option<String> {
         self.mask(at)?;
         let mut pairs: Vec<(Pair, usize, char)> = vec![((at, at, false), 0, ' ')];
-        let mut seen: HashSet<Pair> = HashSet::new();
+        let mut seen: AHashSet<Pair> = AHashSet::new();
         let mut next = 0;
         while let Some(&((a, b, parted), ..)) = pairs.get(next) {
             let both = self.mask(a)? & self.mask(b)?;

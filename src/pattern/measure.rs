@@ -59,6 +59,17 @@ pub fn surely_satisfiable(node: &Node) -> bool {
     }
 }
 
+/// Whether some frame lacks a match of `node` for sure: each match has two characters, where there are
+/// frames of one, or one certain character. Where this is not so, nothing is known.
+pub fn surely_not_everywhere(node: &Node) -> bool {
+    let is_literal = |node: &Node| matches!(node.kind, NodeKind::Literal(..));
+    let needs_one = match &node.kind {
+        NodeKind::Concat(parts) => parts.iter().any(is_literal),
+        _ => is_literal(node),
+    };
+    needs_one || min_width(node) > 1
+}
+
 /// The text that `node` matches, if it is nothing but characters that stand for themselves alone, escapes and sets
 /// of one character decoded: `exec\.begin` and `exec[.]begin` are `exec.begin`.
 pub fn plain_text(node: &Node) -> Option<String> {

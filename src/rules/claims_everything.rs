@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::fix::{Applicability, Fix};
 use crate::overlap::{self, Answer, Budget, Compiled, Reason};
 use crate::pattern::ast::{Ast, Node, NodeKind};
-use crate::pattern::measure::min_width;
+use crate::pattern::measure::{min_width, surely_not_everywhere};
 use crate::pattern::{Versions, parse};
 use crate::span::Span;
 use crate::workspace::Workspace;
@@ -44,15 +44,16 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
         findings,
         |id, pattern| {
             let ast = workspace.patterns.tree(id)?;
-            // There are frames of one character.
-            if min_width(&ast.root) > 1 || begins_narrowly(&ast.root) {
+            if surely_not_everywhere(&ast.root) {
                 return None;
             }
             if matches_everywhere(&ast.root) {
-                return Some(Found::Everything(locate(pattern.text(), ast)));
+                return Some(Found::Everything(locate(pattern.text(), ast, workspace.budget())));
             }
             match workspace.compiled(id)?.claims_everything() {
-                Answer::Yes => Some(Found::Everything(locate(pattern.text(), ast))),
+                Answer::Yes => {
+                    Some(Found::Everything(locate(pattern.text(), ast, workspace.budget())))
+                }
                 // Of one that is too large for every question, `undecided-overlap` speaks.
                 Answer::Undecided(reason @ Reason::Bound(_)) => {
                     overlap::too_large(ast).is_none().then_some(Found::Undecided(reason))
@@ -88,19 +89,8 @@ fn matches_everywhere(node: &Node) -> bool {
     }
 }
 
-/// Whether a match needs one certain character: a cheap and frequent no.
-fn begins_narrowly(node: &Node) -> bool {
-    match &node.kind {
-        NodeKind::Literal(..) => true,
-        NodeKind::Concat(parts) => {
-            parts.iter().any(|part| matches!(part.kind, NodeKind::Literal(..)))
-        }
-        _ => false,
-    }
-}
-
 /// Finds the smallest part that claims every frame by itself.
-fn locate(text: &str, ast: &Ast) -> Part {
+fn locate(text: &str, ast: &Ast, budget: Budget) -> Part {
     let mut node = &ast.root;
     let mut alternation = None;
     loop {
@@ -108,12 +98,13 @@ fn locate(text: &str, ast: &Ast) -> Part {
             NodeKind::Alternation(branches) => {
                 alternation = Some(branches);
                 branches.iter().find(|branch| {
-                    min_width(branch) <= 1 && holds_alone(ast, branch, Ask::ClaimsEverything)
+                    min_width(branch) <= 1
+                        && holds_alone(ast, branch, Ask::ClaimsEverything, budget)
                 })
             }
             NodeKind::Capture(_, body) | NodeKind::Group(body) => Some(&**body),
             NodeKind::Repeat(repeat, body) if repeat.min > 0 => {
-                Some(&**body).filter(|body| holds_alone(ast, body, Ask::ClaimsEverything))
+                Some(&**body).filter(|body| holds_alone(ast, body, Ask::ClaimsEverything, budget))
             }
             _ => None,
         };
@@ -126,9 +117,11 @@ fn locate(text: &str, ast: &Ast) -> Part {
     }
     let branches = alternation.map(Vec::as_slice).unwrap_or_default();
     match bar_beside(text, branches, node) {
-        Some(span) => {
-            Part { span, why: "an empty branch", edits: without_empty_branches(text, branches) }
-        }
+        Some(span) => Part {
+            span,
+            why: "an empty branch",
+            edits: without_empty_branches(text, branches, budget),
+        },
         None => Part { span: node.span, why: why(node), edits: Vec::new() },
     }
 }
@@ -152,7 +145,7 @@ fn bar_beside(text: &str, branches: &[Node], node: &Node) -> Option<Span> {
 }
 
 /// Takes the empty branches out, if others are left that do not claim everything.
-fn without_empty_branches(text: &str, branches: &[Node]) -> Vec<(Span, String)> {
+fn without_empty_branches(text: &str, branches: &[Node], budget: Budget) -> Vec<(Span, String)> {
     let Some(kept) = branches.iter().position(|branch| !branch.span.is_empty()) else {
         return Vec::new();
     };
@@ -172,9 +165,8 @@ fn without_empty_branches(text: &str, branches: &[Node]) -> Vec<(Span, String)> 
         }
     }
     let mended = parse(&edited(text, &edits), Versions::ALL);
-    let narrower = mended.is_ok_and(|ast| {
-        matches!(Compiled::new(&ast, Budget::default()).claims_everything(), Answer::No(_))
-    });
+    let narrower = mended
+        .is_ok_and(|ast| matches!(Compiled::new(&ast, budget).claims_everything(), Answer::No(_)));
     if narrower { edits } else { Vec::new() }
 }
 

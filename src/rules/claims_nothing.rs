@@ -41,16 +41,17 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
                 return None;
             }
             let nothing = workspace.compiled(id)?.claims_nothing() == Answer::Yes;
-            nothing.then(|| locate(ast))
+            nothing.then(|| locate(ast, workspace.budget()))
         },
         report,
     );
 }
 
 /// Finds the smallest part that no frame satisfies, whatever stands around it.
-fn locate(ast: &Ast) -> Found {
-    let impossible =
-        |node: &Node| !surely_satisfiable(node) && holds_alone(ast, node, Ask::ClaimsNothing);
+fn locate(ast: &Ast, budget: Budget) -> Found {
+    let impossible = |node: &Node| {
+        !surely_satisfiable(node) && holds_alone(ast, node, Ask::ClaimsNothing, budget)
+    };
     let mut node = &ast.root;
     loop {
         let deeper = match &node.kind {

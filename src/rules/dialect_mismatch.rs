@@ -5,7 +5,7 @@ use super::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
-use crate::overlap::matcher::Outcome;
+use crate::overlap::matcher::{Matcher, Outcome};
 use crate::overlap::{Answer, Budget, Compiled};
 use crate::pattern::ast::{
     Assertion, Ast, Class, ClassItem, ClassItemKind, Flags, Look, Node, NodeKind, PerlClass,
@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Workspace(check),
 };
 
-/// The states that one comparison may hold.
+/// The states that one comparison may hold at most.
 const STATES: usize = 200_000;
 
 /// The most pieces that frames are made of where meanings cannot be compared.
@@ -48,10 +48,11 @@ struct Found {
 }
 
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
-    each_pattern(workspace, findings, |_, pattern| analyse(pattern), report);
+    let budget = Budget { states: workspace.budget().states.min(STATES) };
+    each_pattern(workspace, findings, |_, pattern| analyse(pattern, budget), report);
 }
 
-fn analyse(pattern: &Pattern<'_>) -> Vec<Found> {
+fn analyse(pattern: &Pattern<'_>, budget: Budget) -> Vec<Found> {
     let text = pattern.text();
     let constructs = constructs(text);
     let Some(ast) = (!constructs.is_empty()).then(|| pattern.ast().ok()).flatten() else {
@@ -59,7 +60,7 @@ fn analyse(pattern: &Pattern<'_>) -> Vec<Found> {
     };
     let (ends, others): (Vec<_>, Vec<_>) =
         constructs.into_iter().partition(|construct| construct.spelled.is_none());
-    let frame = if others.is_empty() { None } else { difference(pattern, &others) };
+    let frame = if others.is_empty() { None } else { difference(pattern, &others, budget) };
     let warned = |construct: &Construct| {
         ast.warnings.iter().any(|warning| construct.span.contains(warning.span))
     };
@@ -67,7 +68,7 @@ fn analyse(pattern: &Pattern<'_>) -> Vec<Found> {
     if let Some(frame) = frame {
         // Of several constructs, those that make a difference by themselves; all where none does.
         let alone = |construct: &&Construct| {
-            others.len() == 1 || disagreement(ast, &respelled(text, [*construct])).is_some()
+            others.len() == 1 || disagreement(ast, &respelled(text, [*construct]), budget).is_some()
         };
         let mut guilty: Vec<&Construct> = others.iter().filter(alone).collect();
         if guilty.is_empty() {
@@ -91,14 +92,18 @@ fn analyse(pattern: &Pattern<'_>) -> Vec<Found> {
 
 /// A frame of printable ASCII that only one of the engines claims, confirmed by running both, and
 /// whether it is Python.
-fn difference(pattern: &Pattern<'_>, constructs: &[Construct]) -> Option<(String, bool)> {
+fn difference(
+    pattern: &Pattern<'_>,
+    constructs: &[Construct],
+    budget: Budget,
+) -> Option<(String, bool)> {
     let ast = pattern.ast().ok()?;
     let rust = pattern.rust().ok()?;
     // What CPython makes of it, whoever the consumer is.
-    let compiled = Compiled::new(ast, Budget::default());
+    let matcher = Matcher::new(ast);
     let confirmed = |frame: String| {
         let rust = rust.is_match(&frame).ok()?;
-        let python = match compiled.matcher().search(&frame) {
+        let python = match matcher.search(&frame) {
             Outcome::Match(..) => true,
             Outcome::None => false,
             Outcome::GaveUp => return None,
@@ -106,7 +111,7 @@ fn difference(pattern: &Pattern<'_>, constructs: &[Construct]) -> Option<(String
         (rust != python).then_some((frame, python))
     };
     let other = respelled(pattern.text(), constructs);
-    if let Some(found) = disagreement(ast, &other).and_then(confirmed) {
+    if let Some(found) = disagreement(ast, &other, budget).and_then(confirmed) {
         return Some(found);
     }
     // References and questions about groups are beyond what can be compared; short frames are tried one by one.
@@ -193,9 +198,8 @@ fn short_frames(mut pieces: Vec<String>) -> impl Iterator<Item = String> {
 }
 
 /// A shortest frame of printable ASCII that only one of `ast` and `other` claims.
-fn disagreement(ast: &Ast, other: &str) -> Option<String> {
+fn disagreement(ast: &Ast, other: &str, budget: Budget) -> Option<String> {
     let (a, b) = (printable(ast), printable(&parse(other, Versions::ALL).ok()?));
-    let budget = Budget { states: STATES };
     let (a, b) = (Compiled::new(&a, budget), Compiled::new(&b, budget));
     match (a.within(&b), b.within(&a)) {
         (Answer::No(one), Answer::No(two)) => Some(if two.len() < one.len() { two } else { one }),

@@ -5,7 +5,7 @@
 
 use super::{as_json, edits};
 use crate::fix::{Applicability, Fix};
-use crate::overlap::{Answer, Budget, Compiled, Kind, inclusion, relate};
+use crate::overlap::{Answer, Compiled, Kind, inclusion, relate};
 use crate::pattern::{self, Versions, ast::Ast, ast::NodeKind};
 use crate::register::Slot;
 use crate::span::{FileId, Span};
@@ -74,7 +74,7 @@ pub(super) fn narrow(
     let narrowed = format!("{head}{text}{tail}");
 
     let narrowed_ast = pattern::parse(&narrowed, Versions::ALL).ok()?;
-    let budget = Budget::among(workspace.patterns.unusual().len());
+    let budget = workspace.budget();
     let candidate = Compiled::new(&narrowed_ast, budget);
     let mut union = format!("(?:{narrowed})");
     for other in others {

@@ -3,7 +3,7 @@
 use super::{Check, Findings, FixAvailability, Level, Rule, label, named};
 use crate::diagnostic::{Mark, Witness};
 use crate::overlap::matcher::Outcome;
-use crate::overlap::{Answer, Budget, Compiled};
+use crate::overlap::{Answer, Compiled};
 use crate::pattern::ast::{
     Ast, Class, ClassItem, ClassItemKind, Flags, Look, Node, NodeKind, PerlClass,
 };
@@ -25,7 +25,7 @@ fn check(workspace: &Workspace<'_>, entry: &Entry<'_>, findings: &mut Findings) 
         let Some(ast) = workspace.patterns.tree(slot.pattern) else { continue };
         let Some(end) = open_end(&ast.root, 0) else { continue };
         let longer = followed_by_word(ast);
-        let longer = Compiled::new(&longer, Budget::among(workspace.patterns.unusual().len()));
+        let longer = Compiled::new(&longer, workspace.budget());
         let Answer::No(frame) = longer.claims_nothing() else { continue };
         let Outcome::Match(start, stop) = longer.matcher().search(&frame) else { continue };
         let message =

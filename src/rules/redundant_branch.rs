@@ -13,7 +13,7 @@ use crate::overlap::{
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
 use crate::pattern::measure::{
-    children, min_width, part, plain_text, plain_text_without, surely_satisfiable,
+    children, part, plain_text, plain_text_without, surely_not_everywhere, surely_satisfiable,
 };
 use crate::pattern::required::member;
 use crate::register::PatternId;
@@ -194,7 +194,9 @@ fn covered(ast: &Ast, branches: &[Node], patterns: usize) -> Vec<Covered> {
     let mut all: Vec<Covered> = within.into_iter().map(|(a, b)| (a, Some(b))).collect();
     // The index passes over patterns that claim nothing.
     for (at, branch) in branches.iter().enumerate().take(MAX_TRIED) {
-        if !surely_satisfiable(branch) && holds_alone(ast, branch, Ask::ClaimsNothing) {
+        if !surely_satisfiable(branch)
+            && holds_alone(ast, branch, Ask::ClaimsNothing, budget(patterns))
+        {
             all.retain(|(a, _)| *a != at);
             all.push((at, None));
         }
@@ -234,7 +236,8 @@ impl Context<'_, '_> {
     fn has_another_fault(&self) -> bool {
         let Some(compiled) = self.workspace.compiled(self.id) else { return true };
         !compiled.is_exact()
-            || (min_width(&self.ast.root) <= 1 && compiled.claims_everything() == Answer::Yes)
+            || (!surely_not_everywhere(&self.ast.root)
+                && compiled.claims_everything() == Answer::Yes)
             || (!surely_satisfiable(&self.ast.root) && compiled.claims_nothing() == Answer::Yes)
     }
 

@@ -11,6 +11,8 @@ use super::Workspace;
 use crate::overlap::{
     Answer, Budget, Compiled, Finding, Index, Kind, Member, Reason, Relation, Source, Wanted, few,
 };
+use crate::pattern::ast::Ast;
+use crate::pattern::measure::surely_not_everywhere;
 use crate::register::{PatternId, Register};
 
 /// Up to how many patterns are looked at pair by pair.
@@ -145,8 +147,10 @@ impl Uses {
 /// Whether a pattern claims every frame.
 fn claims_everything(workspace: &Workspace<'_>, id: PatternId) -> bool {
     let has_all = |compiled: &Compiled<'_>| compiled.claims_everything() == Answer::Yes;
-    let is_literal = workspace.patterns.get(id).is_literal();
-    !is_literal && workspace.compiled(id).is_some_and(has_all)
+    let may = |ast: &Ast| !surely_not_everywhere(&ast.root);
+    !workspace.patterns.get(id).is_literal()
+        && workspace.patterns.tree(id).is_some_and(may)
+        && workspace.compiled(id).is_some_and(has_all)
 }
 
 /// Whether two lists in order have a number in common.
