@@ -197,7 +197,7 @@ pub(crate) fn difference(
         others: 0,
         other_context: 0,
     };
-    let mut frontier = Frontier::new(first, exact);
+    let mut frontier = Frontier::new(first, a.distance(a.start), exact);
     let mut next: Vec<(u32, Guard)> = Vec::new();
     let mut division = Division::default();
     let blind = a.ignores_left() && b.is_none_or(Program::ignores_left);

@@ -49,22 +49,32 @@ struct Entry<N> {
 #[derive(Debug)]
 pub(crate) struct Frontier<N> {
     entries: Vec<Entry<N>>,
-    /// By the least length of a frame through them.
+    /// By the least length of a frame through them, less that of any frame.
     waiting: Vec<VecDeque<u32>>,
     lowest: usize,
+    /// The least length of any frame.
+    least: usize,
     /// The places by their hash, each by the entry of the shortest way to it.
     met: Numbers,
     exact: bool,
 }
 
 impl<N: Hash + Eq + Copy> Frontier<N> {
-    /// Only the place `first`; `exact` if one way to a place is as good as any other.
-    pub(crate) fn new(first: N, exact: bool) -> Self {
+    /// Only the place `first`, from which at least `rest` characters are needed; `exact` if one way to a
+    /// place is as good as any other.
+    pub(crate) fn new(first: N, rest: u32, exact: bool) -> Self {
         let mut met = Numbers::new();
         met.add(hash_of(&first), 0);
         let first =
             Entry { node: first, parent: 0, symbol: 0, length: 0, times: 1, is_past: false };
-        Self { entries: vec![first], waiting: vec![VecDeque::from([0])], lowest: 0, met, exact }
+        Self {
+            entries: vec![first],
+            waiting: vec![VecDeque::from([0])],
+            lowest: 0,
+            least: rest as usize,
+            met,
+            exact,
+        }
     }
 
     /// How many places were met; each costs its caller at least one unit of fuel.
@@ -107,6 +117,7 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
     }
 
     fn wait(&mut self, number: u32, least: usize) {
+        let least = least.saturating_sub(self.least);
         if self.waiting.len() <= least {
             self.waiting.resize_with(least + 1, VecDeque::new);
         }
@@ -120,7 +131,7 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
     /// characters are needed from there; then it will come again.
     pub(crate) fn postpone(&mut self, number: u32, rest: u32) -> bool {
         let least = self.length(number) as usize + rest as usize;
-        let waits = least > self.lowest;
+        let waits = least > self.least + self.lowest;
         if waits {
             self.wait(number, least);
         }

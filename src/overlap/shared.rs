@@ -132,7 +132,7 @@ pub(crate) fn shared(
     let exact = a.inexact.is_none() && b.inexact.is_none();
     let half = Half { state: BEFORE, guard: Guard::TRUE, context: 0, bits: 0 };
     let first = Node { prev: START, phase: Phase::None, a: half, b: half };
-    let mut frontier = Frontier::new(first, exact);
+    let mut frontier = Frontier::new(first, rest(a, half).max(rest(b, half)), exact);
     let (mut a_moves, mut b_moves, mut phases) = (Vec::new(), Vec::new(), Vec::new());
     let mut division = Division::default();
     let mut refused = 0;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
-use crate::overlap::matcher::{Matcher, Outcome};
+use crate::overlap::matcher::{Lead, Matcher, Outcome};
 use crate::overlap::{
     Answer, Budget, Compiled, Finding, Kind, Member, Outline, Sample, Wanted, few, pairs_among,
 };
@@ -44,6 +44,9 @@ const MAX_SEARCHED: usize = 16;
 /// Where trying a branch takes a search of its own, the most states it may hold.
 const STATES: usize = 100_000;
 
+/// How many steps of the matcher cost about as much as one state: it runs many short searches.
+const STEPS_PER_STATE: u32 = 8;
+
 /// A branch that is not needed, in bytes of the pattern.
 struct Found {
     branch: Span,
@@ -79,6 +82,7 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
         tried: 0,
         reduced: Vec::new(),
         searched: 0,
+        steps: steps(workspace.patterns.unusual().len()),
         whole: None,
         is_beside_the_point: None,
     };
@@ -128,6 +132,11 @@ fn collect<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
 /// The budget of one search for one of so many patterns of a run.
 fn budget(patterns: usize) -> Budget {
     Budget { states: Budget::among(patterns).states.min(STATES) }
+}
+
+/// The steps that the matcher may take for one of so many patterns of a run.
+fn steps(patterns: usize) -> u32 {
+    u32::try_from(budget(patterns).states).unwrap_or(u32::MAX).saturating_mul(STEPS_PER_STATE)
 }
 
 /// Whether `inner` is all that `node` searches for, brackets put aside: then a branch is needed or not whatever surrounds it.
@@ -216,6 +225,8 @@ struct Context<'w, 'd> {
     reduced: Vec<Span>,
     /// How many took a search.
     searched: usize,
+    /// How many steps the matcher may still take.
+    steps: u32,
     /// The pattern, for such searches.
     whole: Option<Compiled<'w>>,
     /// See [`Context::is_beside_the_point`], once it was asked.
@@ -270,10 +281,15 @@ impl Context<'_, '_> {
         let reduced = part(self.ast, without(root, &gone));
         let only = part(self.ast, without(root, &others));
         let matcher = Matcher::new(&reduced);
-        let is_missed = |frame: &str| matcher.search(frame) == Outcome::None;
-        if member(&only)
-            .is_some_and(|(text, certain)| certain && is_frame(&text) && is_missed(&text))
-        {
+        let is_missed = |frame: &str, left: &mut u32| {
+            let text: Vec<char> = frame.chars().collect();
+            let (outcome, steps) = matcher.search_within(&text, *left / 2, Lead::Full);
+            *left -= steps.min(*left);
+            outcome == Outcome::None
+        };
+        if member(&only).is_some_and(|(text, certain)| {
+            certain && is_frame(&text) && is_missed(&text, &mut self.steps)
+        }) {
             return false;
         }
         if self.is_beside_the_point() || self.searched >= MAX_SEARCHED {
@@ -285,7 +301,7 @@ impl Context<'_, '_> {
         self.reduced.push(branch.span);
         let compiled = Compiled::new(&reduced, budget);
         let shown = match Compiled::new(&only, budget).sample() {
-            Sample::Frame(frame) => is_missed(frame),
+            Sample::Frame(frame) => is_missed(frame, &mut self.steps),
             _ => false,
         };
         let same = !shown
