@@ -60,6 +60,12 @@ impl CharSet {
         after > 0 && self.ranges.get(after - 1).is_some_and(|&(_, end)| c <= end)
     }
 
+    /// Whether it has a character of an inclusive range.
+    fn meets(&self, (start, end): (u32, u32)) -> bool {
+        let at = self.ranges.partition_point(|range| range.1 < start);
+        self.ranges.get(at).is_some_and(|range| range.0 <= end)
+    }
+
     /// How many characters it has.
     pub(crate) fn len(&self) -> usize {
         self.ranges.iter().map(|&(start, end)| (end - start) as usize + 1).sum()
@@ -124,49 +130,76 @@ pub(crate) fn lower(c: char, ascii: bool) -> char {
     c.to_lowercase().next().unwrap_or(c)
 }
 
-/// What `re` knows of Unicode case.
+/// What `re` knows of case. All lists are in order, by the first of each pair.
 struct Cases {
     /// Characters that are not their own lower case, with that.
     lowered: Vec<(char, char)>,
-    /// Lower-case characters that share their upper case with others, with those.
-    extra: HashMap<char, Vec<char>>,
+    /// The same from the other end: lower-case characters with those whose lower case they are.
+    raised: Vec<(char, char)>,
+    /// Lower-case characters that share their upper case with others, with one of those each.
+    extra: Vec<(char, char)>,
+    /// Characters that have case.
+    cased: CharSet,
 }
 
-/// The table of cases, built when the first pattern ignores case beyond ASCII.
-fn cases() -> &'static Cases {
-    static CASES: OnceLock<Cases> = OnceLock::new();
-    CASES.get_or_init(|| {
-        let mut lowered = Vec::new();
+impl Cases {
+    fn new(lowered: Vec<(char, char)>, extra: Vec<(char, char)>, cased: CharSet) -> Self {
+        let mut raised: Vec<(char, char)> = lowered.iter().map(|&(c, low)| (low, c)).collect();
+        raised.sort_unstable();
+        Self { lowered, raised, extra, cased }
+    }
+
+    /// Those of ASCII.
+    fn ascii() -> Self {
+        let lowered = ('A'..='Z').map(|c| (c, c.to_ascii_lowercase())).collect();
+        Self::new(lowered, Vec::new(), CharSet::new(vec![(0x41, 0x5A), (0x61, 0x7A)]))
+    }
+
+    /// Those of Unicode.
+    fn unicode() -> Self {
+        let (mut lowered, mut cased) = (Vec::new(), Vec::new());
         let mut by_upper: HashMap<String, Vec<char>> = HashMap::new();
-        for c in
-            ('\0'..=char::MAX).filter(|&c| c.is_lowercase() || c.is_uppercase() || !c.is_ascii())
-        {
+        for c in ('\0'..=char::MAX).filter(|&c| c.is_ascii_alphabetic() || !c.is_ascii()) {
             let low = lower(c, false);
             if low != c {
                 lowered.push((c, low));
+                cased.push((c as u32, c as u32));
                 continue;
             }
             let mut upper = c.to_uppercase();
             if upper.len() > 1 || upper.next() != Some(c) {
+                cased.push((c as u32, c as u32));
                 by_upper.entry(c.to_uppercase().collect()).or_default().push(c);
             }
         }
-        let mut extra: HashMap<char, Vec<char>> = HashMap::new();
-        for group in by_upper.values().filter(|group| group.len() > 1) {
-            for &c in group {
-                extra.insert(c, group.iter().copied().filter(|&other| other != c).collect());
-            }
-        }
-        Cases { lowered, extra }
-    })
+        let others = |group: &Vec<char>| -> Vec<(char, char)> {
+            let of = |&c: &char| group.iter().filter(move |&&o| o != c).map(move |&o| (c, o));
+            group.iter().flat_map(of).collect()
+        };
+        let mut extra: Vec<(char, char)> = by_upper.values().flat_map(others).collect();
+        extra.sort_unstable();
+        Self::new(lowered, extra, CharSet::new(cased))
+    }
+
+    /// The table for `(?a)`, or for Unicode; built when the first pattern asks for it.
+    fn of(ascii: bool) -> &'static Self {
+        static CASES: [OnceLock<Cases>; 2] = [const { OnceLock::new() }; 2];
+        CASES[usize::from(ascii)]
+            .get_or_init(|| if ascii { Self::ascii() } else { Self::unicode() })
+    }
+}
+
+/// Of pairs in order those whose first lies in a range.
+fn within(pairs: &[(char, char)], (start, end): (u32, u32)) -> &[(char, char)] {
+    let from = pairs.partition_point(|&(c, _)| (c as u32) < start);
+    let to = pairs.partition_point(|&(c, _)| c as u32 <= end);
+    pairs.get(from..to).unwrap_or_default()
 }
 
 /// The lower-case characters that `re` takes for the same as lower-case `c`, without `c`.
-pub(crate) fn extra_cases(c: char) -> &'static [char] {
-    if !c.is_alphabetic() && c != '\u{345}' {
-        return &[];
-    }
-    cases().extra.get(&c).map_or(&[], Vec::as_slice)
+pub(crate) fn extra_cases(c: char) -> impl Iterator<Item = char> {
+    let extra = if c.is_alphabetic() || c == '\u{345}' { &*Cases::of(false).extra } else { &[] };
+    within(extra, (c as u32, c as u32)).iter().map(|&(_, other)| other)
 }
 
 /// Whether `re` takes `c` for a character that has case.
@@ -180,26 +213,24 @@ fn is_cased(c: char, ascii: bool) -> bool {
     }
 }
 
-/// The characters whose lower case is in `set`.
+/// The characters whose lower case is in `set`. What `set` has that is not its own lower case does not count.
 fn lowered_into(set: &CharSet, ascii: bool) -> CharSet {
-    let mut out = Vec::new();
-    let mut moved = Vec::new();
-    if ascii {
-        moved.push(('A' as u32, 'Z' as u32));
-        for upper in 'A'..='Z' {
-            if set.has(upper.to_ascii_lowercase()) {
-                out.push((upper as u32, upper as u32));
+    let cases = Cases::of(ascii);
+    let mut out = Vec::with_capacity(2 * set.ranges().len());
+    for &(start, end) in set.ranges() {
+        let mut next = start;
+        for &(c, _) in within(&cases.lowered, (start, end)) {
+            if next < c as u32 {
+                out.push((next, c as u32 - 1));
             }
+            next = c as u32 + 1;
         }
-    } else {
-        for &(c, low) in &cases().lowered {
-            moved.push((c as u32, c as u32));
-            if set.has(low) {
-                out.push((c as u32, c as u32));
-            }
+        if next <= end {
+            out.push((next, end));
         }
+        out.extend(within(&cases.raised, (start, end)).iter().map(|&(_, c)| (c as u32, c as u32)));
     }
-    CharSet::new(out).union(&set.intersection(&CharSet::new(moved).complement()))
+    CharSet::new(out)
 }
 
 /// The set of a literal.
@@ -215,7 +246,7 @@ pub(crate) fn literal(c: char, flags: Flags) -> CharSet {
         return CharSet::new(vec![(low as u32, low as u32), (up as u32, up as u32)]);
     }
     let mut set = vec![(low as u32, low as u32)];
-    set.extend(extra_cases(low).iter().map(|&c| (c as u32, c as u32)));
+    set.extend(extra_cases(low).map(|c| (c as u32, c as u32)));
     lowered_into(&CharSet::new(set), ascii)
 }
 
@@ -242,25 +273,23 @@ pub(crate) fn class(class: &Class, flags: Flags) -> CharSet {
         }
     }
     if ignore_case {
-        let spelled = CharSet::new(set);
-        let mut folded = Vec::with_capacity(spelled.ranges().len());
-        for &(start, end) in spelled.ranges() {
-            for c in (start..=end).filter_map(char::from_u32) {
-                cased = cased || is_cased(c, ascii);
-                let low = lower(c, ascii);
-                folded.push((low as u32, low as u32));
-                if !ascii {
-                    folded.extend(extra_cases(low).iter().map(|&c| (c as u32, c as u32)));
-                }
+        let table = Cases::of(ascii);
+        let single = |c: char| (c as u32, c as u32);
+        for range in CharSet::new(std::mem::take(&mut set)).ranges {
+            cased = cased || table.cased.meets(range);
+            let lows = within(&table.lowered, range).iter().map(|&(_, low)| single(low));
+            for low in lows.chain([range]) {
+                set.push(low);
+                set.extend(within(&table.extra, low).iter().map(|&(_, other)| single(other)));
             }
         }
-        set = folded;
     }
     set.append(&mut kinds);
     let set = CharSet::new(set);
-    let set = if class.negated { set.complement() } else { set };
-    // `re` looks up the lower case of the text's character, but only where something has case.
-    if cased { lowered_into(&set, ascii) } else { set }
+    // `re` looks up the lower case of the text's character, but only where something has case. The
+    // complement comes last: of the lower case it would be much larger.
+    let set = if cased { lowered_into(&set, ascii) } else { set };
+    if class.negated { set.complement() } else { set }
 }
 
 /// The set of `.`.
@@ -271,6 +300,8 @@ pub(crate) fn dot(flags: Flags) -> CharSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::ast::NodeKind;
+    use crate::pattern::{Versions, parse};
 
     #[test]
     fn sets_are_closed_under_the_operations() {
@@ -292,5 +323,72 @@ mod tests {
         assert_eq!(literal('K', Flags::IGNORE_CASE.with(Flags::ASCII)).len(), 2);
         assert_eq!(literal('x', Flags::IGNORE_CASE).len(), 2);
         assert_eq!(literal(':', Flags::IGNORE_CASE).len(), 1);
+    }
+
+    /// Whether `class` matches `c` under `(?i)`, by the definition: the lower case of `c` is held against
+    /// the lower case of each character of the class, and those that share their upper case with it.
+    fn matches(class: &Class, flags: Flags, c: char) -> bool {
+        let ascii = flags.has(Flags::ASCII);
+        let same = |one: char| {
+            let low = lower(one, ascii);
+            let extra: Vec<char> = if ascii { Vec::new() } else { extra_cases(low).collect() };
+            low == lower(c, ascii) || extra.contains(&lower(c, ascii))
+        };
+        let has = class.items.iter().any(|item| match item.kind {
+            ClassItemKind::Single(one) => same(one),
+            ClassItemKind::Range(first, last) => (first..=last).any(same),
+            ClassItemKind::Perl(kind) => perl(kind, ascii).has(lower(c, ascii)),
+            ClassItemKind::NotPerl(kind) => !perl(kind, ascii).has(lower(c, ascii)),
+        });
+        has != class.negated
+    }
+
+    #[test]
+    fn classes_without_case_are_as_defined() {
+        let patterns = [
+            "[a-z]",
+            "[^a-z]",
+            "[A-K]",
+            "[k]",
+            "[^k]",
+            "[ſ]",
+            "[^ſs]",
+            "[à-ö]",
+            "[À-Þ]",
+            "[^À-Þ]",
+            "[İ-ı]",
+            "[i]",
+            "[µμ]",
+            "[Ω]",
+            "[ǅ]",
+            "[ß]",
+            "[^ẞ]",
+            "[\u{345}ι]",
+            "[ﬅ]",
+            r"[\wé]",
+            r"[^\Wk]",
+            r"[\dA]",
+            "[_:]",
+            "[^_:]",
+            "[ꭰ-ꭿ]",
+            "[Ꭰ]",
+        ];
+        let tried: Vec<char> = ('\0'..='\u{24FF}')
+            .chain('\u{A640}'..='\u{ABFF}')
+            .chain('\u{FB00}'..='\u{FB20}')
+            .collect();
+        for prefix in ["(?i)", "(?ia)"] {
+            for pattern in patterns {
+                let text = format!("{prefix}{pattern}");
+                let ast = parse(&text, Versions::ALL).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+                let NodeKind::Class(node, flags) = &ast.root.kind else {
+                    panic!("{text}: {:?}", ast.root)
+                };
+                let set = class(node, *flags);
+                let wrong = tried.iter().find(|&&c| set.has(c) != matches(node, *flags, c));
+                assert_eq!(wrong, None, "{text}");
+                assert_eq!(set, CharSet::new(set.ranges().to_vec()), "{text}");
+            }
+        }
     }
 }

@@ -55,6 +55,12 @@ const MAX_WORDS: usize = 12;
 /// The most pairs of places that are looked at for words that a loop reads in two ways.
 const MAX_PAIRS: usize = 20_000;
 
+/// How many pairs that were met before cost as much as a new one.
+const LOOKED_UP: usize = 16;
+
+/// What it costs to look at a pair, in nanoseconds.
+const PAIR: u64 = 50;
+
 /// The most places that are looked at after one character.
 const MAX_REACH: usize = 500;
 
@@ -875,7 +881,8 @@ struct Ambiguity<'p> {
 type Pair = (usize, usize, bool);
 
 impl Ambiguity<'_> {
-    fn words(program: &Program, words: &Words) -> Vec<String> {
+    /// Such words, and how many pairs were looked at.
+    fn words(program: &Program, words: &Words) -> (Vec<String>, usize) {
         let after = vec![None; program.ops.len()];
         let mut search = Ambiguity { program, after, left: MAX_PAIRS };
         let mut in_loop = vec![false; program.ops.len()];
@@ -895,7 +902,7 @@ impl Ambiguity<'_> {
                 found.push(word);
             }
         }
-        found
+        (found, MAX_PAIRS - search.left)
     }
 
     fn mask(&self, at: usize) -> Option<Mask> {
@@ -903,6 +910,13 @@ impl Ambiguity<'_> {
             Op::Set(mask) | Op::One { mask, .. } => Some(*mask),
             _ => None,
         }
+    }
+
+    /// Pays for so many pairs; `None` once that is too much, and nothing is left then.
+    fn pay(&mut self, pairs: usize) -> Option<()> {
+        let left = self.left.checked_sub(pairs);
+        self.left = left.unwrap_or(0);
+        left.map(|_| ())
     }
 
     /// A shortest text that leads from `at` back to it on two ways.
@@ -915,6 +929,8 @@ impl Ambiguity<'_> {
             let both = self.mask(a)? & self.mask(b)?;
             if let Some(c) = words.pick(both) {
                 let (from_a, from_b) = (self.after(a), self.after(b));
+                // Most of what follows two places is known already, but has to be looked up.
+                self.pay(from_a.len() * from_b.len() / LOOKED_UP)?;
                 for &(x, twice) in &from_a {
                     for &(y, _) in &from_b {
                         let parted = parted || x != y || a == b && twice;
@@ -929,7 +945,7 @@ impl Ambiguity<'_> {
                             return Some(text.iter().rev().collect());
                         }
                         if seen.insert(pair) {
-                            self.left = self.left.checked_sub(1)?;
+                            self.pay(1)?;
                             pairs.push((pair, next, c));
                         }
                     }
@@ -1051,7 +1067,9 @@ fn find(ast: &Ast, total: &mut u64) -> Option<Attack> {
     let between = words.between.iter().filter(|word| !word.is_empty()).cloned().collect::<Vec<_>>();
     words.pumps.push(last);
     tidy(&mut words.pumps, false);
-    words.pumps.extend(Ambiguity::words(&program, &words));
+    let (ambiguous, pairs) = Ambiguity::words(&program, &words);
+    *total += pairs as u64 * PAIR;
+    words.pumps.extend(ambiguous);
     let mut pumps: Vec<Vec<String>> = Vec::new();
     for word in &words.pumps {
         if !pumps.iter().any(|known| known.first() == Some(word)) {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::ast::Ast;
 use super::error::PatternError;
 use super::required::required;
-use super::rust::{RustError, compile_rust, plain_in_rust};
+use super::rust::{RustError, check_rust, compile_rust};
 use super::versions::Versions;
 
 /// Whose dialect patterns are written in.
@@ -62,6 +62,7 @@ pub struct Pattern<'t> {
     is_literal: bool,
     parsed: OnceLock<Result<Box<Parsed>, Box<PatternError>>>,
     rust: OnceLock<Result<Box<fancy_regex::Regex>, Box<RustError>>>,
+    rust_fault: OnceLock<Option<Box<RustError>>>,
 }
 
 impl<'t> Pattern<'t> {
@@ -69,7 +70,8 @@ impl<'t> Pattern<'t> {
     pub fn new(text: &'t str, consumer: Consumer) -> Self {
         let versions = consumer.versions();
         let is_literal = text.bytes().all(|byte| !IS_SPECIAL[usize::from(byte)]);
-        Self { text, versions, is_literal, parsed: OnceLock::new(), rust: OnceLock::new() }
+        let (parsed, rust, rust_fault) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { text, versions, is_literal, parsed, rust, rust_fault }
     }
 
     /// The decoded pattern.
@@ -110,7 +112,7 @@ impl<'t> Pattern<'t> {
         if self.is_literal() { None } else { self.ast().err() }
     }
 
-    /// It as a program of fancy-regex, compiled by the first call.
+    /// It as a program of fancy-regex, compiled by the first call and kept: some take megabytes.
     ///
     /// # Errors
     /// Why fancy-regex refuses it.
@@ -120,11 +122,14 @@ impl<'t> Pattern<'t> {
         compiled.as_deref().map_err(|fault| &**fault)
     }
 
-    /// Why fancy-regex refuses it, if it does. Compiles it only where that is not plain to see.
+    /// Why fancy-regex refuses it, if it does. Compiles it only where that is not plain to see, and keeps no
+    /// program.
     pub fn rust_fault(&self) -> Option<&RustError> {
-        let is_plain =
-            self.rust.get().is_none() && self.ast().is_ok_and(|ast| plain_in_rust(self.text, ast));
-        if is_plain { None } else { self.rust().err() }
+        if let Some(compiled) = self.rust.get() {
+            return compiled.as_deref().err().map(|fault| &**fault);
+        }
+        let find = || check_rust(self.text, self.ast().ok()).map(Box::new);
+        self.rust_fault.get_or_init(find).as_deref()
     }
 }
 

@@ -39,6 +39,11 @@ pub struct RustError {
 /// # Errors
 /// What the engine refuses, because of its syntax or of a limit.
 pub fn compile_rust(text: &str) -> Result<Regex, RustError> {
+    compile_within(text, 1)
+}
+
+/// [`compile_rust`] within a part of the limits.
+fn compile_within(text: &str, part: usize) -> Result<Regex, RustError> {
     let whole = Span::new(0, text.len());
     if text.len() > MAX_BYTES {
         let message = format!("the pattern is longer than {MAX_BYTES} bytes");
@@ -46,10 +51,16 @@ pub fn compile_rust(text: &str) -> Result<Regex, RustError> {
     }
     RegexBuilder::new(text)
         .backtrack_limit(BACKTRACK_LIMIT)
-        .delegate_size_limit(SIZE_LIMIT)
-        .max_prog_size(PROGRAM_LIMIT)
+        .delegate_size_limit(SIZE_LIMIT / part)
+        .max_prog_size(PROGRAM_LIMIT / part)
         .build()
         .map_err(|error| explain(text, &error))
+}
+
+/// Whether fancy-regex accepts `text`, for a mention in passing: a pattern that takes more than a tenth of what
+/// [`compile_rust`] allows counts as refused.
+pub fn accepted_by_rust(text: &str) -> bool {
+    compile_within(text, 10).is_ok()
 }
 
 /// The fault of `text` for a consumer in Rust, if there is one. A pattern that is

@@ -13,7 +13,7 @@ use crate::pattern::ast::{
 };
 use crate::pattern::dialects::{Construct, constructs, respelled};
 use crate::pattern::measure::children;
-use crate::pattern::{Pattern, Versions, parse};
+use crate::pattern::{Pattern, Versions, compile_rust, parse};
 use crate::span::Span;
 use crate::workspace::Workspace;
 
@@ -80,7 +80,7 @@ fn analyse(pattern: &Pattern<'_>, budget: Budget) -> Vec<Found> {
             frame: Some(frame.clone()),
         }));
     }
-    if !ends.is_empty() && pattern.rust().is_ok() {
+    if !ends.is_empty() && pattern.rust_fault().is_none() {
         found.extend(ends.into_iter().map(|construct| Found {
             construct,
             frame: None,
@@ -98,7 +98,8 @@ fn difference(
     budget: Budget,
 ) -> Option<(String, bool)> {
     let ast = pattern.ast().ok()?;
-    let rust = pattern.rust().ok()?;
+    // Not kept: no other rule runs it, and it may take megabytes.
+    let rust = compile_rust(pattern.text()).ok()?;
     // What CPython makes of it, whoever the consumer is.
     let matcher = Matcher::new(ast);
     let confirmed = |frame: String| {

@@ -3,7 +3,7 @@
 use super::{Check, Findings, FixAvailability, Level, Rule, applicability, as_json, label};
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Edit, Fix};
-use crate::pattern::{Consumer, Pattern, PatternError, RustError, Versions};
+use crate::pattern::{Consumer, Pattern, PatternError, RustError, Versions, accepted_by_rust};
 use crate::register::Slot;
 use crate::span::Span;
 use crate::workspace::{Entry, Workspace};
@@ -71,7 +71,7 @@ fn in_pythons_words(pattern: &Pattern<'_>, fault: &PatternError, versions: Versi
         note.push_str(" in Python ");
         note.push_str(&fault.refused_by.to_string());
     }
-    if pattern.rust().is_ok() {
+    if accepted_by_rust(pattern.text()) {
         note += "; Rust's fancy-regex accepts the pattern";
     }
     note

@@ -8,7 +8,8 @@ use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
 use crate::overlap::matcher::{Lead, Matcher, Outcome};
 use crate::overlap::{
-    Answer, Budget, Compiled, Finding, Kind, Member, Outline, Sample, Wanted, few, pairs_among,
+    Answer, Bound, Budget, Compiled, Finding, Kind, Member, Outline, Reason, Sample, Wanted, few,
+    pairs_among,
 };
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
@@ -44,20 +45,34 @@ const MAX_SEARCHED: usize = 16;
 /// Where trying a branch takes a search of its own, the most states it may hold.
 const STATES: usize = 100_000;
 
+/// How many parts of all patterns of a run may be copied and looked at, about, and of one at least and at
+/// most.
+const ALL_PARTS: usize = 4_000_000;
+const LEAST_PARTS: usize = 20_000;
+const MOST_PARTS: usize = 1_000_000;
+
+/// What is said where that is not enough.
+const TOO_LONG: &str = "the pattern is too long for all alternations within each other to be tried";
+
 /// How many steps of the matcher cost about as much as one state: it runs many short searches.
 const STEPS_PER_STATE: u32 = 8;
 
-/// A branch that is not needed, in bytes of the pattern.
-struct Found {
-    branch: Span,
-    /// The branch that covers it; none where it claims nothing at all.
-    by: Option<Span>,
-    /// The branch and its bar.
-    cut: Option<Span>,
-    /// Whether not all branches of the pattern were tried.
-    more: bool,
-    /// Instead of all that: how many branches an alternation has that was not looked at.
-    too_many: Option<usize>,
+/// What there is to say, in bytes of the pattern.
+enum Found {
+    /// A branch that is not needed.
+    Branch {
+        branch: Span,
+        /// The branch that covers it; none where it claims nothing at all.
+        by: Option<Span>,
+        /// The branch and its bar.
+        cut: Option<Span>,
+        /// Whether not all branches of the pattern were tried.
+        more: bool,
+    },
+    /// An alternation that was not looked at, and how many branches it has.
+    TooMany(Span, usize),
+    /// An alternation of which it is not known whether all branches are needed, and why.
+    Undecided(Span, String),
 }
 
 /// A branch, and the one that covers it, by their places in the alternation.
@@ -83,38 +98,57 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
         reduced: Vec::new(),
         searched: 0,
         steps: steps(workspace.patterns.unusual().len()),
+        size: parts(&ast.root),
+        parts: (ALL_PARTS / workspace.patterns.unusual().len().max(1))
+            .clamp(LEAST_PARTS, MOST_PARTS),
+        bound: None,
         whole: None,
         is_beside_the_point: None,
     };
+    // At which alternation a bound was met first, and which.
+    let mut open: Option<(Span, String)> = None;
     for alternation in alternations {
         let NodeKind::Alternation(branches) = &alternation.kind else { continue };
         if branches.len() > MOST_BRANCHES {
-            let (branch, by, cut, more) = (alternation.span, None, None, false);
-            found.push(Found { branch, by, cut, more, too_many: Some(branches.len()) });
+            found.push(Found::TooMany(alternation.span, branches.len()));
             continue;
         }
-        let covered = covered(ast, branches, workspace.patterns.unusual().len());
-        let is_gone = context.reduced.iter().any(|gone| gone.contains(alternation.span));
-        if covered.is_empty() || is_gone {
+        if context.reduced.iter().any(|gone| gone.contains(alternation.span)) {
             continue;
         }
+        if !context.pay(parts(alternation)) {
+            open = open.or(Some((alternation.span, TOO_LONG.to_owned())));
+            break;
+        }
+        let (covered, met) = covered(ast, branches, workspace.patterns.unusual().len());
+        open = open.or(met.map(|met| (alternation.span, met)));
         let is_searched = is_searched(&ast.root, alternation);
         for (at, by) in covered {
             if context.is_needless(branches, at, is_searched) {
-                found.extend(branches.get(at).map(|branch| Found {
+                found.extend(branches.get(at).map(|branch| Found::Branch {
                     branch: branch.span,
                     by: by.and_then(|by| branches.get(by)).map(|by| by.span),
                     cut: cut(pattern.text(), at, branch.span),
                     more: false,
-                    too_many: None,
                 }));
             }
         }
+        open = open.or(context.bound.take().map(|met| (alternation.span, met)));
     }
-    if let Some(last) = found.last_mut() {
-        last.more = context.tried >= MAX_TRIED || context.searched >= MAX_SEARCHED;
+    match (found.last_mut(), open) {
+        (Some(Found::Branch { more, .. }), Some(_)) => *more = true,
+        // Of a pattern that is too large for every question, `undecided-overlap` speaks.
+        (None, Some((span, why))) if !context.is_beside_the_point() => {
+            found.push(Found::Undecided(span, why));
+        }
+        _ => {}
     }
     found
+}
+
+/// Of how many parts a part is made.
+fn parts(node: &Node) -> usize {
+    1 + children(node).map(parts).sum::<usize>()
 }
 
 /// The alternations in `node`, outer ones first.
@@ -132,6 +166,11 @@ fn collect<'a>(node: &'a Node, found: &mut Vec<&'a Node>) {
 /// The budget of one search for one of so many patterns of a run.
 fn budget(patterns: usize) -> Budget {
     Budget { states: Budget::among(patterns).states.min(STATES) }
+}
+
+/// The bound that a reason is about.
+fn bound(reason: &Reason) -> Option<String> {
+    matches!(reason, Reason::Bound(_)).then(|| reason.to_string())
 }
 
 /// The steps that the matcher may take for one of so many patterns of a run.
@@ -158,8 +197,8 @@ fn plainly_within(parts: &[Ast]) -> Option<Vec<(usize, usize)>> {
     seen.open.is_empty().then(|| inclusions(&seen.findings))
 }
 
-/// Which parts lie within which.
-fn within_by_index(parts: &[Ast], patterns: usize) -> Vec<(usize, usize)> {
+/// Which parts lie within which, and the bound that leaves some open.
+fn within_by_index(parts: &[Ast], patterns: usize) -> (Vec<(usize, usize)>, Option<String>) {
     let references: Vec<&Ast> = parts.iter().collect();
     let pairs = pairs_among(&references, budget(patterns), patterns);
     let mut within = inclusions(&pairs.findings);
@@ -168,7 +207,13 @@ fn within_by_index(parts: &[Ast], patterns: usize) -> Vec<(usize, usize)> {
             within.extend(others.iter().map(|&other| (other, *first)));
         }
     }
-    within
+    let open = pairs.findings.iter().filter_map(|finding| match &finding.relation.kind {
+        Kind::Undecided(reason) => Some(reason),
+        _ => None,
+    });
+    let left_out = (pairs.left_out > 0).then_some(&Reason::Bound(Bound::Total));
+    let mut reasons = pairs.unknown.iter().map(|(_, reason)| reason).chain(open).chain(left_out);
+    (within, reasons.find_map(bound))
 }
 
 /// The inclusions among findings; of equal ones the later lies within the first.
@@ -181,8 +226,9 @@ fn inclusions(findings: &[Finding]) -> Vec<(usize, usize)> {
     within.collect()
 }
 
-/// The branches that, searched for alone, lie within another one that stays; of equal ones the later.
-fn covered(ast: &Ast, branches: &[Node], patterns: usize) -> Vec<Covered> {
+/// The branches that, searched for alone, lie within another one that stays; of equal ones the later. Besides, the
+/// bound that leaves some open.
+fn covered(ast: &Ast, branches: &[Node], patterns: usize) -> (Vec<Covered>, Option<String>) {
     let texts: Option<Vec<String>> =
         if branches.len() <= FEW { branches.iter().map(plain_text).collect() } else { None };
     let mut within: Vec<(usize, usize)> = Vec::new();
@@ -193,11 +239,13 @@ fn covered(ast: &Ast, branches: &[Node], patterns: usize) -> Vec<Covered> {
             };
             within.extend(texts.iter().enumerate().find(covers).map(|(b, _)| (a, b)));
         }
-        return within.into_iter().map(|(a, b)| (a, Some(b))).collect();
+        return (within.into_iter().map(|(a, b)| (a, Some(b))).collect(), None);
     }
     let parts: Vec<Ast> = branches.iter().map(|branch| part(ast, branch.clone())).collect();
     let plain = if parts.len() <= FEW { plainly_within(&parts) } else { None };
-    within.extend(plain.unwrap_or_else(|| within_by_index(&parts, patterns)));
+    let (found, bound) =
+        plain.map_or_else(|| within_by_index(&parts, patterns), |found| (found, None));
+    within.extend(found);
     within.sort_unstable();
     within.dedup_by_key(|(a, _)| *a);
     let mut all: Vec<Covered> = within.into_iter().map(|(a, b)| (a, Some(b))).collect();
@@ -211,7 +259,7 @@ fn covered(ast: &Ast, branches: &[Node], patterns: usize) -> Vec<Covered> {
         }
     }
     all.sort_unstable();
-    all
+    (all, bound)
 }
 
 /// What is known of the pattern around an alternation.
@@ -227,6 +275,13 @@ struct Context<'w, 'd> {
     searched: usize,
     /// How many steps the matcher may still take.
     steps: u32,
+    /// Of how many parts it is made.
+    size: usize,
+    /// How many parts of it may still be copied and looked at; alternations in each other are looked at
+    /// once for each that they stand in.
+    parts: usize,
+    /// A bound that left a branch open.
+    bound: Option<String>,
     /// The pattern, for such searches.
     whole: Option<Compiled<'w>>,
     /// See [`Context::is_beside_the_point`], once it was asked.
@@ -234,6 +289,13 @@ struct Context<'w, 'd> {
 }
 
 impl Context<'_, '_> {
+    /// Pays for so many parts; whether there are enough.
+    fn pay(&mut self, parts: usize) -> bool {
+        let left = self.parts.checked_sub(parts);
+        self.parts = left.unwrap_or(self.parts);
+        left.is_some()
+    }
+
     /// Whether another rule has more to say of the pattern, or nothing can be proven of it.
     fn is_beside_the_point(&mut self) -> bool {
         if let Some(known) = self.is_beside_the_point {
@@ -263,6 +325,11 @@ impl Context<'_, '_> {
             return true;
         }
         if self.tried >= MAX_TRIED {
+            self.bound = Some(format!("no more than {MAX_TRIED} branches of a pattern are tried"));
+            return false;
+        }
+        if !self.pay(self.size) {
+            self.bound = Some(TOO_LONG.to_owned());
             return false;
         }
         self.tried += 1;
@@ -292,7 +359,12 @@ impl Context<'_, '_> {
         }) {
             return false;
         }
-        if self.is_beside_the_point() || self.searched >= MAX_SEARCHED {
+        if self.is_beside_the_point() {
+            return false;
+        }
+        if self.searched >= MAX_SEARCHED {
+            self.bound =
+                Some(format!("no more than {MAX_SEARCHED} branches of a pattern are searched for"));
             return false;
         }
         self.searched += 1;
@@ -304,13 +376,20 @@ impl Context<'_, '_> {
             Sample::Frame(frame) => is_missed(frame, &mut self.steps),
             _ => false,
         };
-        let same = !shown
-            && whole.within(&compiled) == Answer::Yes
-            && compiled.within(whole) == Answer::Yes;
-        if !same {
+        let mut answer = Answer::No(String::new());
+        if !shown {
+            answer = whole.within(&compiled);
+        }
+        if answer == Answer::Yes {
+            answer = compiled.within(whole);
+        }
+        if let Answer::Undecided(reason) = &answer {
+            self.bound = self.bound.take().or_else(|| bound(reason));
+        }
+        if answer != Answer::Yes {
             self.reduced.pop();
         }
-        same
+        answer == Answer::Yes
     }
 }
 
@@ -353,19 +432,24 @@ fn cut(text: &str, at: usize, branch: Span) -> Option<Span> {
 }
 
 fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
-    if let Some(count) = found.too_many {
-        let message = format!("{count} branches are more than are compared with each other");
-        let first = Span { end: found.branch.start, ..found.branch };
-        return findings
-            .finding(message, place.label(first, ""))
-            .with_note(format!("alternations of up to {MOST_BRANCHES} branches are looked at"));
-    }
+    let first = |alternation: Span| Span { end: alternation.start, ..alternation };
+    let (branch_span, by, cut, more) = match found {
+        &Found::Branch { branch, by, cut, more } => (branch, by, cut, more),
+        &Found::TooMany(alternation, count) => {
+            let message = format!("{count} branches are more than are compared with each other");
+            return findings.finding(message, place.label(first(alternation), "")).with_note(
+                format!("alternations of up to {MOST_BRANCHES} branches are looked at"),
+            );
+        }
+        Found::Undecided(alternation, why) => {
+            let message = "whether all branches are needed here could not be decided";
+            return findings.finding(message, place.label(first(*alternation), why.as_str()));
+        }
+    };
     let text = |span: Span| quoted(place.pattern.text().get(span.range()).unwrap_or_default());
-    let shown =
-        if found.branch.is_empty() { found.cut.unwrap_or(found.branch) } else { found.branch };
-    let branch =
-        if found.branch.is_empty() { "the empty branch".into() } else { text(found.branch) };
-    let message = match found.by {
+    let shown = if branch_span.is_empty() { cut.unwrap_or(branch_span) } else { branch_span };
+    let branch = if branch_span.is_empty() { "the empty branch".into() } else { text(branch_span) };
+    let message = match by {
         None => format!("no frame satisfies the branch {branch}"),
         Some(by) if text(by) == branch => format!("the branch {branch} stands here twice"),
         Some(by) => {
@@ -374,15 +458,15 @@ fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Di
         }
     };
     let mut finding = findings.finding(message, place.label(shown, ""));
-    if let Some(by) = found.by.filter(|by| !by.is_empty()) {
+    if let Some(by) = by.filter(|by| !by.is_empty()) {
         finding = finding.with_related(place.label(by, "it covers this"));
     }
-    if found.more {
+    if more {
         finding
             .notes
             .push("not all branches of this pattern were tried: there are too many".to_owned());
     }
-    finding.with_fix(found.cut.map(|cut| Fix {
+    finding.with_fix(cut.map(|cut| Fix {
         message: "remove the branch".to_owned(),
         edits: place.edits(&[(cut, String::new())]),
         applicability: Applicability::Safe,
