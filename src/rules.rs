@@ -409,6 +409,20 @@ fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
     }
 }
 
+/// The first place where a pattern stands, and its hypothesis.
+fn first_place<'w, 'd>(
+    workspace: &'w Workspace<'d>,
+    id: PatternId,
+) -> Option<(&'w Hypothesis<'d>, PatternPlace<'w, 'd>)> {
+    let pattern = workspace.patterns.get(id);
+    workspace.entries.iter().find_map(|entry| {
+        entry.register.hypotheses.iter().find_map(|hypothesis| {
+            let slot = hypothesis.slots().find(|slot| slot.pattern == id)?;
+            Some((hypothesis, PatternPlace { entry, slot, pattern }))
+        })
+    })
+}
+
 /// A pattern where it stands in a register.
 #[derive(Clone, Copy)]
 struct PatternPlace<'p, 'd> {

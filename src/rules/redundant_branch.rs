@@ -1,8 +1,10 @@
 //! `redundant-branch`: a branch of an alternation that claims nothing of its own.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::{
-    Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, holds_alone,
-    quoted,
+    Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, first_place,
+    holds_alone, quoted,
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
@@ -71,23 +73,62 @@ enum Found {
     },
     /// An alternation that was not looked at, and how many branches it has.
     TooMany(Span, usize),
-    /// An alternation of which it is not known whether all branches are needed, and why.
-    Undecided(Span, String),
+}
+
+/// An alternation of which it is not known whether all branches are needed, and why.
+struct Open {
+    pattern: PatternId,
+    alternation: Span,
+    why: String,
 }
 
 /// A branch, and the one that covers it, by their places in the alternation.
 type Covered = (usize, Option<usize>);
 
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
-    each_pattern(workspace, findings, |id, pattern| analyse(workspace, id, pattern), report);
+    let open = Mutex::new(Vec::new());
+    let analyse = |id, pattern: &_| {
+        let (found, left) = analyse(workspace, id, pattern);
+        if let Some(left) = left {
+            open.lock().unwrap_or_else(PoisonError::into_inner).push(left);
+        }
+        found
+    };
+    each_pattern(workspace, findings, analyse, report);
+    let open = open.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let count = open.len();
+    if let Some(first) = open.into_iter().min_by_key(|open| open.pattern) {
+        give_up(workspace, &first, count, findings);
+    }
 }
 
-fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> Vec<Found> {
+/// Says that so many patterns have branches that were not decided, at the first of them: in a rule set of large
+/// patterns that may be each of them.
+fn give_up(workspace: &Workspace<'_>, first: &Open, count: usize, findings: &mut Findings) {
+    let Some((hypothesis, place)) = first_place(workspace, first.pattern) else { return };
+    let message = match count {
+        1 => "whether all branches are needed here could not be decided".to_owned(),
+        _ => format!("whether all branches of {count} patterns are needed could not be decided"),
+    };
+    let label = place.label(first.alternation, "");
+    let mut finding = findings.finding(message, label).with_note(first.why.as_str());
+    if count > 1 {
+        finding.notes.push("this is the first of them".to_owned());
+    }
+    findings.push(finding.with_hypothesis(hypothesis.id()));
+}
+
+/// What there is to say of a pattern, and what is left of it where nothing is.
+fn analyse(
+    workspace: &Workspace<'_>,
+    id: PatternId,
+    pattern: &Pattern<'_>,
+) -> (Vec<Found>, Option<Open>) {
     let mut found = Vec::new();
     if !pattern.text().contains('|') {
-        return found;
+        return (found, None);
     }
-    let Some(ast) = workspace.patterns.tree(id) else { return found };
+    let Some(ast) = workspace.patterns.tree(id) else { return (found, None) };
     let mut alternations = Vec::new();
     collect(&ast.root, &mut alternations);
     let mut context = Context {
@@ -138,12 +179,12 @@ fn analyse(workspace: &Workspace<'_>, id: PatternId, pattern: &Pattern<'_>) -> V
     match (found.last_mut(), open) {
         (Some(Found::Branch { more, .. }), Some(_)) => *more = true,
         // Of a pattern that is too large for every question, `undecided-overlap` speaks.
-        (None, Some((span, why))) if !context.is_beside_the_point() => {
-            found.push(Found::Undecided(span, why));
+        (None, Some((alternation, why))) if !context.is_beside_the_point() => {
+            return (found, Some(Open { pattern: id, alternation, why }));
         }
         _ => {}
     }
-    found
+    (found, None)
 }
 
 /// Of how many parts a part is made.
@@ -432,23 +473,20 @@ fn cut(text: &str, at: usize, branch: Span) -> Option<Span> {
 }
 
 fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Diagnostic {
-    let first = |alternation: Span| Span { end: alternation.start, ..alternation };
-    let (branch_span, by, cut, more) = match found {
-        &Found::Branch { branch, by, cut, more } => (branch, by, cut, more),
-        &Found::TooMany(alternation, count) => {
+    let (at, by, cut, more) = match *found {
+        Found::Branch { branch, by, cut, more } => (branch, by, cut, more),
+        Found::TooMany(alternation, count) => {
             let message = format!("{count} branches are more than are compared with each other");
-            return findings.finding(message, place.label(first(alternation), "")).with_note(
-                format!("alternations of up to {MOST_BRANCHES} branches are looked at"),
-            );
-        }
-        Found::Undecided(alternation, why) => {
-            let message = "whether all branches are needed here could not be decided";
-            return findings.finding(message, place.label(first(*alternation), why.as_str()));
+            return findings
+                .finding(message, place.label(Span::empty(alternation.start as usize), ""))
+                .with_note(format!(
+                    "alternations of up to {MOST_BRANCHES} branches are looked at"
+                ));
         }
     };
     let text = |span: Span| quoted(place.pattern.text().get(span.range()).unwrap_or_default());
-    let shown = if branch_span.is_empty() { cut.unwrap_or(branch_span) } else { branch_span };
-    let branch = if branch_span.is_empty() { "the empty branch".into() } else { text(branch_span) };
+    let shown = if at.is_empty() { cut.unwrap_or(at) } else { at };
+    let branch = if at.is_empty() { "the empty branch".into() } else { text(at) };
     let message = match by {
         None => format!("no frame satisfies the branch {branch}"),
         Some(by) if text(by) == branch => format!("the branch {branch} stands here twice"),
@@ -462,9 +500,7 @@ fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Found) -> Di
         finding = finding.with_related(place.label(by, "it covers this"));
     }
     if more {
-        finding
-            .notes
-            .push("not all branches of this pattern were tried: there are too many".to_owned());
+        finding.notes.push("not all branches of this pattern could be decided".to_owned());
     }
     finding.with_fix(cut.map(|cut| Fix {
         message: "remove the branch".to_owned(),

@@ -3,11 +3,14 @@
 use ahash::AHashMap;
 use rayon::prelude::*;
 
-use super::{Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, label};
+use super::{
+    Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, first_place,
+};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::Consumer;
 use crate::pattern::backtrack::{Attack, FRAME_CHARS, attack, is_suspect, may_be_suspect};
 use crate::register::PatternId;
+use crate::span::Span;
 use crate::workspace::Workspace;
 
 pub(super) const RULE: Rule = Rule {
@@ -67,22 +70,13 @@ fn attack_all<A: Send>(
 
 /// Says that so many patterns were not looked at, at the first of them.
 fn give_up(workspace: &Workspace<'_>, first: PatternId, count: usize, findings: &mut Findings) {
-    for entry in &workspace.entries {
-        let mut slots = entry
-            .register
-            .hypotheses
-            .iter()
-            .flat_map(|hypothesis| hypothesis.slots().map(move |slot| (hypothesis, slot)));
-        let place = slots.find(|(_, slot)| slot.pattern == first);
-        let Some((hypothesis, slot)) = place else { continue };
-        let message = format!("{count} patterns that may be slow were not looked at");
-        let finding = findings
-            .finding(message, label(entry.file, slot.text.span(), "the first of them"))
-            .with_note("the work of a run on slow patterns is bounded")
-            .with_hypothesis(hypothesis.id());
-        findings.push(finding);
-        return;
-    }
+    let Some((hypothesis, place)) = first_place(workspace, first) else { return };
+    let message = format!("{count} patterns that may be slow were not looked at");
+    let finding = findings
+        .finding(message, place.label(Span::empty(0), "the first of them"))
+        .with_note("the work of a run on slow patterns is bounded")
+        .with_hypothesis(hypothesis.id());
+    findings.push(finding);
 }
 
 fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Attack) -> Diagnostic {
