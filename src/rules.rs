@@ -4,7 +4,7 @@
 //! configuration and no output. To add one: its file beside the others, one line in [`RULES`],
 //! its page under `docs/rules`, its cases under `tests/cases`; tests hold the set closed.
 
-use ahash::AHashMap;
+use ahash::{AHashMap, AHashSet};
 use rayon::prelude::*;
 
 use crate::diagnostic::{Diagnostic, Label, Severity};
@@ -409,18 +409,25 @@ fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
     }
 }
 
-/// The first place where a pattern stands, and its hypothesis.
-fn first_place<'w, 'd>(
+/// Of some patterns how many stand in registers that were asked for, and the first place of one there, with its
+/// hypothesis: for what is said once about many.
+fn first_of<'w, 'd>(
     workspace: &'w Workspace<'d>,
-    id: PatternId,
-) -> Option<(&'w Hypothesis<'d>, PatternPlace<'w, 'd>)> {
-    let pattern = workspace.patterns.get(id);
-    workspace.entries.iter().find_map(|entry| {
-        entry.register.hypotheses.iter().find_map(|hypothesis| {
-            let slot = hypothesis.slots().find(|slot| slot.pattern == id)?;
-            Some((hypothesis, PatternPlace { entry, slot, pattern }))
-        })
-    })
+    ids: impl IntoIterator<Item = PatternId>,
+) -> Option<(usize, &'w Hypothesis<'d>, PatternPlace<'w, 'd>)> {
+    let mut wanted: AHashSet<PatternId> = ids.into_iter().collect();
+    let (all, mut first) = (wanted.len(), None);
+    for entry in workspace.entries.iter().filter(|entry| entry.is_asked_for()) {
+        for hypothesis in &entry.register.hypotheses {
+            for slot in hypothesis.slots() {
+                if wanted.remove(&slot.pattern) && first.is_none() {
+                    let pattern = workspace.patterns.get(slot.pattern);
+                    first = Some((hypothesis, PatternPlace { entry, slot, pattern }));
+                }
+            }
+        }
+    }
+    first.map(|(hypothesis, place)| (all - wanted.len(), hypothesis, place))
 }
 
 /// A pattern where it stands in a register.

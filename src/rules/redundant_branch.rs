@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::{
-    Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, first_place,
+    Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, first_of,
     holds_alone, quoted,
 };
 use crate::diagnostic::Diagnostic;
@@ -95,17 +95,16 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
         found
     };
     each_pattern(workspace, findings, analyse, report);
-    let open = open.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let count = open.len();
-    if let Some(first) = open.into_iter().min_by_key(|open| open.pattern) {
-        give_up(workspace, &first, count, findings);
-    }
+    let open: Vec<Open> = open.into_inner().unwrap_or_else(PoisonError::into_inner);
+    give_up(workspace, &open, findings);
 }
 
-/// Says that so many patterns have branches that were not decided, at the first of them: in a rule set of large
-/// patterns that may be each of them.
-fn give_up(workspace: &Workspace<'_>, first: &Open, count: usize, findings: &mut Findings) {
-    let Some((hypothesis, place)) = first_place(workspace, first.pattern) else { return };
+/// Says that patterns have branches that were not decided, at the first of them: in a rule set of large patterns
+/// that may be each of them.
+fn give_up(workspace: &Workspace<'_>, open: &[Open], findings: &mut Findings) {
+    let ids = open.iter().map(|open| open.pattern);
+    let Some((count, hypothesis, place)) = first_of(workspace, ids) else { return };
+    let Some(first) = open.iter().find(|open| open.pattern == place.slot.pattern) else { return };
     let message = match count {
         1 => "whether all branches are needed here could not be decided".to_owned(),
         _ => format!("whether all branches of {count} patterns are needed could not be decided"),

@@ -3,9 +3,7 @@
 use ahash::AHashMap;
 use rayon::prelude::*;
 
-use super::{
-    Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, first_place,
-};
+use super::{Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, first_of};
 use crate::diagnostic::Diagnostic;
 use crate::pattern::Consumer;
 use crate::pattern::backtrack::{Attack, FRAME_CHARS, attack, is_suspect, may_be_suspect};
@@ -42,8 +40,13 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     let suspects: Vec<PatternId> = patterns.unusual().iter().copied().filter(is_suspect).collect();
     let (found, left) = attack_all(&suspects, MAX_COST, |id| tree(id).map_or((None, 0), attack));
     each_pattern(workspace, findings, |id, _| found.get(&id), |to, at, it| report(to, at, it));
-    if let Some(&first) = left.first() {
-        give_up(workspace, first, left.len(), findings);
+    if let Some((count, hypothesis, place)) = first_of(workspace, left.iter().copied()) {
+        let message = format!("{count} patterns that may be slow were not looked at");
+        let finding = findings
+            .finding(message, place.label(Span::empty(0), "the first of them"))
+            .with_note("the work of a run on slow patterns is bounded")
+            .with_hypothesis(hypothesis.id());
+        findings.push(finding);
     }
 }
 
@@ -66,17 +69,6 @@ fn attack_all<A: Send>(
         left = rest;
     }
     (found, left)
-}
-
-/// Says that so many patterns were not looked at, at the first of them.
-fn give_up(workspace: &Workspace<'_>, first: PatternId, count: usize, findings: &mut Findings) {
-    let Some((hypothesis, place)) = first_place(workspace, first) else { return };
-    let message = format!("{count} patterns that may be slow were not looked at");
-    let finding = findings
-        .finding(message, place.label(Span::empty(0), "the first of them"))
-        .with_note("the work of a run on slow patterns is bounded")
-        .with_hypothesis(hypothesis.id());
-    findings.push(finding);
 }
 
 fn report(findings: &Findings, place: PatternPlace<'_, '_>, found: &Attack) -> Diagnostic {
