@@ -23,7 +23,9 @@ pub mod ways;
 pub use ast::Ast;
 pub use compiled::{Consumer, Pattern};
 pub use error::{ErrorKind, PatternError, Repair};
-pub use rust::{RustError, accepted_by_rust, check_rust, compile_rust, plain_in_rust};
+pub use rust::{
+    RustError, accepted_by_rust, check_rust, compile_for_short, compile_rust, plain_in_rust,
+};
 pub use unicode::{is_digit, is_space, is_word};
 pub use versions::{Python, Versions};
 

@@ -39,18 +39,26 @@ pub struct RustError {
 /// # Errors
 /// What the engine refuses, because of its syntax or of a limit.
 pub fn compile_rust(text: &str) -> Result<Regex, RustError> {
-    compile_within(text, 1)
+    compile_within(text, 1, BACKTRACK_LIMIT)
 }
 
-/// [`compile_rust`] within a part of the limits.
-fn compile_within(text: &str, part: usize) -> Result<Regex, RustError> {
+/// [`compile_rust`] for many short texts: a match is given up after a hundredth of the steps.
+///
+/// # Errors
+/// As [`compile_rust`].
+pub fn compile_for_short(text: &str) -> Result<Regex, RustError> {
+    compile_within(text, 1, BACKTRACK_LIMIT / 100)
+}
+
+/// [`compile_rust`] within a part of the limits of size, and a limit of backtracking.
+fn compile_within(text: &str, part: usize, steps: usize) -> Result<Regex, RustError> {
     let whole = Span::new(0, text.len());
     if text.len() > MAX_BYTES {
         let message = format!("the pattern is longer than {MAX_BYTES} bytes");
         return Err(RustError { message, position: None, span: whole });
     }
     RegexBuilder::new(text)
-        .backtrack_limit(BACKTRACK_LIMIT)
+        .backtrack_limit(steps)
         .delegate_size_limit(SIZE_LIMIT / part)
         .max_prog_size(PROGRAM_LIMIT / part)
         .build()
@@ -60,7 +68,7 @@ fn compile_within(text: &str, part: usize) -> Result<Regex, RustError> {
 /// Whether fancy-regex accepts `text`, for a mention in passing: a pattern that takes more than a tenth of what
 /// [`compile_rust`] allows counts as refused.
 pub fn accepted_by_rust(text: &str) -> bool {
-    compile_within(text, 10).is_ok()
+    compile_within(text, 10, BACKTRACK_LIMIT).is_ok()
 }
 
 /// The fault of `text` for a consumer in Rust, if there is one. A pattern that is

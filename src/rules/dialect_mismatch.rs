@@ -5,7 +5,7 @@ use super::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
-use crate::overlap::matcher::{Matcher, Outcome};
+use crate::overlap::matcher::{Lead, Matcher, Outcome};
 use crate::overlap::{Answer, Budget, Compiled};
 use crate::pattern::ast::{
     Assertion, Ast, Class, ClassItem, ClassItemKind, Flags, Look, Node, NodeKind, PerlClass,
@@ -13,7 +13,7 @@ use crate::pattern::ast::{
 };
 use crate::pattern::dialects::{Construct, constructs, respelled};
 use crate::pattern::measure::children;
-use crate::pattern::{Pattern, Versions, compile_rust, parse};
+use crate::pattern::{Pattern, Versions, compile_for_short, compile_rust, parse};
 use crate::span::Span;
 use crate::workspace::Workspace;
 
@@ -37,6 +37,9 @@ const MAX_RUN: usize = 3;
 
 /// The most frames that are tried where meanings cannot be compared.
 const MAX_FRAMES: usize = 6_000;
+
+/// How many steps may be taken on all of them for each state of a comparison.
+const STEPS_PER_STATE: u32 = 2;
 
 /// A construct, and a frame of printable ASCII that only one of the engines claims.
 struct Found {
@@ -122,7 +125,24 @@ fn difference(
     let mut pieces = Vec::new();
     collect_pieces(&ast.root, &mut pieces);
     collect_pieces(&parse(&other, Versions::ALL).ok()?.root, &mut pieces);
-    short_frames(pieces).find_map(confirmed)
+    // Both engines backtrack much alike, so the steps of one stand for those of both. Where either gives up the
+    // next frames would take as long.
+    let quick = compile_for_short(pattern.text()).ok()?;
+    let mut left = u32::try_from(budget.states).unwrap_or(u32::MAX).saturating_mul(STEPS_PER_STATE);
+    for frame in short_frames(pieces) {
+        let chars: Vec<char> = frame.chars().collect();
+        let (outcome, steps) = matcher.search_within(&chars, left, Lead::Full);
+        left -= steps.min(left);
+        let python = match outcome {
+            Outcome::Match(..) => true,
+            Outcome::None => false,
+            Outcome::GaveUp => return None,
+        };
+        if quick.is_match(&frame).ok()? != python {
+            return Some((frame, python));
+        }
+    }
+    None
 }
 
 fn is_undecidable(node: &Node) -> bool {
@@ -270,4 +290,22 @@ fn fix(place: PatternPlace<'_, '_>, construct: &Construct) -> Option<Fix> {
         edits: place.edits(&edits),
         applicability: if *keeps { Applicability::Safe } else { Applicability::Unsafe },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::Consumer;
+
+    #[test]
+    fn frames_are_tried_as_long_as_they_are_paid_for() {
+        // A reference to a group is beyond the automata. Rust reads `&&` as what both sets have.
+        let pattern = Pattern::new(r"(a)\1[b&&c]", Consumer::default());
+        let found = |states| {
+            let found = analyse(&pattern, Budget { states });
+            found.first().and_then(|found| found.frame.clone())
+        };
+        assert_eq!(found(STATES), Some(("aab".to_owned(), true)));
+        assert_eq!(found(10), None);
+    }
 }
