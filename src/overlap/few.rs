@@ -160,6 +160,9 @@ fn meetings(shaped: &[Shaped<'_>]) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
+/// How many bytes are compared at a place: in long texts that are alike every place looks right for long.
+const COMPARED: usize = 64;
+
 /// Up to 64 texts by how they begin; each is a bit.
 struct Openings<'s> {
     texts: &'s [(&'s str, usize)],
@@ -191,7 +194,8 @@ impl<'s> Openings<'s> {
         all
     }
 
-    /// Those that stand in a text, go on behind it or begin with it, and all that are short.
+    /// Those that stand in a text, go on behind it or begin with it, as far as a part of each place tells, and
+    /// all that are short.
     fn those_in(&self, text: &str) -> u64 {
         let mut those = self.short;
         let [first, rest @ ..] = text.as_bytes() else {
@@ -210,7 +214,7 @@ impl<'s> Openings<'s> {
                 let bit = hits.trailing_zeros() as usize;
                 hits &= hits - 1;
                 let other = self.texts[bit].0.as_bytes();
-                let size = rest.len().min(other.len());
+                let size = rest.len().min(other.len()).min(COMPARED);
                 let differ = (start ^ self.words[bit]) << (64 - 8 * size.min(8));
                 if differ == 0 && rest[..size] == other[..size] {
                     those |= 1 << bit;
