@@ -11,6 +11,9 @@ use crate::register::Slot;
 use crate::span::{FileId, Span};
 use crate::workspace::{Places, Workspace};
 
+/// The narrowed pattern and those that it is kept from may have so many bytes together.
+const MOST_BYTES: usize = 1_000;
+
 /// Against no more others than this is a pattern narrowed at once.
 const MOST: usize = 16;
 
@@ -73,6 +76,11 @@ pub(super) fn narrow(
         if wraps { (format!("{head}(?:"), format!("){tail}")) } else { (head, tail) };
     let narrowed = format!("{head}{text}{tail}");
 
+    // Longer ones nobody would read, and each is held against all others.
+    let theirs = others.iter().map(|other| workspace.patterns.get(other.slot.pattern).text().len());
+    if narrowed.len() + theirs.sum::<usize>() > MOST_BYTES {
+        return None;
+    }
     let narrowed_ast = pattern::parse(&narrowed, Versions::ALL).ok()?;
     let budget = workspace.budget();
     let candidate = Compiled::new(&narrowed_ast, budget);
