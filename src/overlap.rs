@@ -85,7 +85,9 @@ use std::fmt;
 use std::sync::OnceLock;
 
 pub use few::{Few, Member, Outline, few, is_plainly_outside};
-pub use index::{Crowd, Finding, Index, Pairs, Source, Want, Wanted, crowds, pairs, pairs_among};
+pub use index::{
+    Crowd, Finding, Index, Pairs, Source, Want, Wanted, crowds, inclusions_among, pairs,
+};
 
 use crate::pattern::ast::Ast;
 use alphabet::Alphabet;

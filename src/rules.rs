@@ -416,6 +416,9 @@ fn first_of<'w, 'd>(
     ids: impl IntoIterator<Item = PatternId>,
 ) -> Option<(usize, &'w Hypothesis<'d>, PatternPlace<'w, 'd>)> {
     let mut wanted: AHashSet<PatternId> = ids.into_iter().collect();
+    if wanted.is_empty() {
+        return None;
+    }
     let (all, mut first) = (wanted.len(), None);
     for entry in workspace.entries.iter().filter(|entry| entry.is_asked_for()) {
         for hypothesis in &entry.register.hypotheses {

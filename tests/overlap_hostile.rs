@@ -8,8 +8,8 @@
 use std::time::Instant;
 
 use reglint::overlap::{
-    Answer, Bound, Budget, Finding, Kind, Pairs, Reason, claims_everything, claims_nothing, pairs,
-    relation,
+    Answer, Bound, Budget, Finding, Kind, Member, Pairs, Reason, Wanted, claims_everything,
+    claims_nothing, few, pairs, relation,
 };
 use reglint::pattern::{Ast, Versions, parse};
 
@@ -246,6 +246,21 @@ fn many_large_automata() {
     let mut many: Vec<String> = (0..400).map(|i| format!("(a{{1,1000}}){{1,1000}}x{i}")).collect();
     many.push("(?:a?b?){100}y".to_owned());
     assert!(all(&many).unknown.iter().all(|(at, _)| *at < 400));
+}
+
+#[test]
+fn few_long_texts() {
+    let _measure = Measure::new("few long texts");
+    // Each place of each may begin each other one, and looks right for long.
+    let texts: Vec<String> = (0..10).map(|i| format!("{}{i}", "a".repeat(200_000))).collect();
+    let members: Vec<Member<'_>> = texts.iter().map(|text| Member::Text(text)).collect();
+    let found = few(&members, &|_| None, &|_, _| Wanted::Relation);
+    assert_eq!((found.findings.len(), found.open.len()), (0, 0));
+    // One of which is in the other is found behind all that is alike.
+    let longer = format!("{}b", texts[3]);
+    let members = [Member::Text(&longer), Member::Text(&texts[3])];
+    let found = few(&members, &|_| None, &|_, _| Wanted::Relation);
+    assert_eq!(found.findings.first().map(|it| &it.relation.kind), Some(&Kind::BWithinA));
 }
 
 #[test]

@@ -127,7 +127,8 @@ pub(crate) fn lower(c: char, ascii: bool) -> char {
     if ascii || c.is_ascii() {
         return c.to_ascii_lowercase();
     }
-    c.to_lowercase().next().unwrap_or(c)
+    let low = c.to_lowercase().next().unwrap_or(c);
+    if low == c || (unicode::is_known_to_all(c) && unicode::is_known_to_all(low)) { low } else { c }
 }
 
 /// What `re` knows of case. All lists are in order, by the first of each pair.
@@ -155,7 +156,7 @@ impl Cases {
         Self::new(lowered, Vec::new(), CharSet::new(vec![(0x41, 0x5A), (0x61, 0x7A)]))
     }
 
-    /// Those of Unicode.
+    /// Those of Unicode, as far as every CPython knows them: the standard library's table is newer.
     fn unicode() -> Self {
         let (mut lowered, mut cased) = (Vec::new(), Vec::new());
         let mut by_upper: HashMap<String, Vec<char>> = HashMap::new();
@@ -166,8 +167,7 @@ impl Cases {
                 cased.push((c as u32, c as u32));
                 continue;
             }
-            let mut upper = c.to_uppercase();
-            if upper.len() > 1 || upper.next() != Some(c) {
+            if is_cased(c, false) {
                 cased.push((c as u32, c as u32));
                 by_upper.entry(c.to_uppercase().collect()).or_default().push(c);
             }
@@ -209,7 +209,8 @@ fn is_cased(c: char, ascii: bool) -> bool {
     }
     lower(c, false) != c || {
         let mut upper = c.to_uppercase();
-        upper.len() > 1 || upper.next() != Some(c)
+        let is_other = upper.len() > 1 || upper.next() != Some(c);
+        is_other && c.to_uppercase().all(unicode::is_known_to_all)
     }
 }
 

@@ -224,11 +224,15 @@ pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
     Index::new(patterns, budget).pairs()
 }
 
-/// [`pairs`] as one of so many questions of a run, which share its states: it may visit that part of them,
-/// and some for each pattern.
-pub fn pairs_among(patterns: &[&Ast], budget: Budget, questions: usize) -> Pairs {
+/// Which patterns are equal to others or within them, as one of so many questions of a run, which share its
+/// states: it may visit that part of them, and some for each pattern.
+pub fn inclusions_among(patterns: &[&Ast], budget: Budget, questions: usize) -> Pairs {
     let sources: Vec<Source<'_>> = patterns.iter().map(|&ast| Source::Tree(ast)).collect();
-    Index::part_of(&sources, budget, (1, questions)).pairs()
+    let index = Index::part_of(&sources, budget, (1, questions));
+    let mut candidates = Candidates::new(index.total / ASIDE);
+    let texts = Texts::sorted(index.runs().iter().map(|&(text, _)| text).collect());
+    index.inclusions(&texts, &mut candidates);
+    index.decided(candidates, &|_, _| Wanted::Inclusion)
 }
 
 /// What became of one pair.
@@ -490,6 +494,11 @@ impl<'a> Index<'a> {
         }
         self.overlaps(&texts, &owners, &places, &mut candidates);
         self.unwritten(&mut candidates);
+        self.decided(candidates, wanted)
+    }
+
+    /// What comes of the candidates.
+    fn decided(&self, mut candidates: Candidates, wanted: Want<'_>) -> Pairs {
         candidates.tidy();
         candidates.pairs.retain(|&(a, b)| wanted(a as usize, b as usize) != Wanted::Nothing);
         let mut purse = Purse::new(self.total);
@@ -1730,14 +1739,16 @@ mod tests {
         assert_eq!(triples, 4);
     }
 
+    fn trees(patterns: impl Iterator<Item = String>) -> Vec<Ast> {
+        let tree = |text: String| {
+            parse(&text, Versions::ALL).unwrap_or_else(|error| panic!("{text}: {error:?}"))
+        };
+        patterns.map(tree).collect()
+    }
+
     #[test]
     fn hard_pairs_take_a_part_of_the_states_of_a_run_and_leave_the_rest_open() {
-        let patterns: Vec<String> =
-            (0..60).map(|i| format!("(a|b)*a(a|b){{{}}}x_y{i}", 30 + i)).collect();
-        let asts: Vec<Ast> = patterns
-            .iter()
-            .map(|text| parse(text, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}")))
-            .collect();
+        let asts = trees((0..60).map(|i| format!("(a|b)*a(a|b){{{}}}x_y{i}", 30 + i)));
         let sources: Vec<Source<'_>> = asts.iter().map(Source::Tree).collect();
         let budget = Budget::default();
         let of = |own, all| Index::part_of(&sources, budget, (own, all)).total;
@@ -1756,14 +1767,9 @@ mod tests {
 
     #[test]
     fn pairs_that_stay_open_do_not_take_all_states() {
-        let patterns: Vec<String> =
-            (0..40).map(|i| format!("(a|b)*a(a|b){{{}}}$", 30 + i)).collect();
-        let asts: Vec<Ast> = patterns
-            .iter()
-            .map(|text| parse(text, Versions::ALL).unwrap_or_else(|error| panic!("{error:?}")))
-            .collect();
-        let trees: Vec<&Ast> = asts.iter().collect();
-        let index = Index::new(&trees, Budget::default()).with_total(2_000_000);
+        let asts = trees((0..40).map(|i| format!("(a|b)*a(a|b){{{}}}$", 30 + i)));
+        let all: Vec<&Ast> = asts.iter().collect();
+        let index = Index::new(&all, Budget::default()).with_total(2_000_000);
         let all: Vec<(u32, u32)> =
             (0..40u32).flat_map(|a| (a + 1..40).map(move |b| (a, b))).collect();
         let mut purse = Purse::new(index.total);

@@ -54,6 +54,12 @@ pub fn space_ranges() -> &'static Ranges {
     &SPACE
 }
 
+/// Whether every CPython from 3.11 on knows `c`: it was assigned in Unicode 14.0 or before.
+pub fn is_known_to_all(c: char) -> bool {
+    static KNOWN: LazyLock<Vec<(char, char)>> = LazyLock::new(|| table(r"\p{Age:14.0}"));
+    c.is_ascii() || contains(&KNOWN, c)
+}
+
 /// Whether `\w` matches `c`; see [`word_ranges`].
 pub fn is_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { contains(word_ranges(), c) }

@@ -11,7 +11,7 @@ use crate::fix::{Applicability, Fix};
 use crate::overlap::matcher::{Lead, Matcher, Outcome};
 use crate::overlap::{
     Answer, Bound, Budget, Compiled, Finding, Kind, Member, Outline, Reason, Sample, Wanted, few,
-    pairs_among,
+    inclusions_among,
 };
 use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
@@ -240,7 +240,7 @@ fn plainly_within(parts: &[Ast]) -> Option<Vec<(usize, usize)>> {
 /// Which parts lie within which, and the bound that leaves some open.
 fn within_by_index(parts: &[Ast], patterns: usize) -> (Vec<(usize, usize)>, Option<String>) {
     let references: Vec<&Ast> = parts.iter().collect();
-    let pairs = pairs_among(&references, budget(patterns), patterns);
+    let pairs = inclusions_among(&references, budget(patterns), patterns);
     let mut within = inclusions(&pairs.findings);
     for same in &pairs.same {
         if let [first, others @ ..] = same.as_slice() {
