@@ -260,7 +260,7 @@ fn few_long_texts() {
     let longer = format!("{}b", texts[3]);
     let members = [Member::Text(&longer), Member::Text(&texts[3])];
     let found = few(&members, &|_| None, &|_, _| Wanted::Relation);
-    assert_eq!(found.findings.first().map(|it| &it.relation.kind), Some(&Kind::BWithinA));
+    assert_eq!(found.findings.first().map(|it| &it.relation.kind), Some(&Kind::AWithinB));
 }
 
 #[test]
