@@ -172,6 +172,8 @@ pub enum Bound {
     Total,
     /// A pattern's automaton has more than 1,048,576 places or edges, repeats written out.
     Size,
+    /// The sets of a pattern have more than 4,194,304 ranges of characters together.
+    Ranges,
     /// A pattern is nested more than 2,048 deep.
     Depth,
     /// The patterns tell apart more than 161 classes of characters beyond ASCII.
@@ -196,6 +198,9 @@ impl fmt::Display for Reason {
             }
             Self::Bound(Bound::Size) => {
                 "a pattern has more than 1,048,576 places when its repeats are written out"
+            }
+            Self::Bound(Bound::Ranges) => {
+                "the sets of a pattern have more than 4,194,304 ranges of characters together"
             }
             Self::Bound(Bound::Depth) => "a pattern is nested more than 2,048 deep",
             Self::Bound(Bound::Characters) => {
@@ -526,9 +531,9 @@ impl<'a> Compiled<'a> {
     fn cost(&self, limit: u64) -> u64 {
         match &self.over {
             // It was counted before anything was made.
-            Err(_) if program::places(&self.ast.root, 0) > limit => 0,
+            Err(_) if program::size_before(self.ast, limit).is_err() => 0,
             Err(_) => limit,
-            Ok(_) => self.size(),
+            Ok(_) => self.size() + program::size_of_sets(self.ast),
         }
     }
 
@@ -867,9 +872,9 @@ pub fn within(a: &Ast, b: &Ast, budget: Budget) -> Answer {
 }
 
 /// The bound that keeps a pattern from being looked at at all, if that is plain to see: it has too many
-/// places when its repeats are written out.
+/// places when its repeats are written out, or too many ranges in its sets.
 pub fn too_large(ast: &Ast) -> Option<Reason> {
-    (program::places(&ast.root, 0) > program::MAX_SIZE).then_some(Reason::Bound(Bound::Size))
+    program::size_before(ast, program::MAX_SIZE).err()
 }
 
 /// Whether a pattern claims every frame; if not, with a shortest one that it does not claim.

@@ -24,7 +24,7 @@ pub use ast::Ast;
 pub use compiled::{Consumer, Pattern};
 pub use error::{ErrorKind, PatternError, Repair};
 pub use rust::{
-    RustError, accepted_by_rust, check_rust, compile_for_short, compile_rust, plain_in_rust,
+    RustError, accepted_by_rust, check_rust, compile_for_short, compile_rust, folded, plain_in_rust,
 };
 pub use unicode::{is_digit, is_space, is_word};
 pub use versions::{Python, Versions};

@@ -278,6 +278,43 @@ fn many_sets_beyond_ascii() {
 }
 
 #[test]
+fn sets_whose_case_is_ignored() {
+    let _measure = Measure::new("sets whose case is ignored");
+    let set = |i: u32, width: u32| {
+        let [first, last] = [0x400 + i % 500, 0x400 + i % 500 + width + i % 700];
+        let char = |c| char::from_u32(c).unwrap_or_default();
+        format!("[{}-{}]", char(first), char(last))
+    };
+    // Too many ranges for one pattern: nothing is worked out.
+    let many: String = (0..60_000).map(|i| set(i, 12_000)).collect();
+    assert_eq!(ask(&format!("(?i){many}"), "b"), Some(Reason::Bound(Bound::Ranges)));
+    let found =
+        all(&[format!("(?i){many}"), format!("(?i)a{many}"), "c.d".to_owned(), "c.".to_owned()]);
+    assert!(
+        found.unknown.iter().all(|(at, reason)| *at < 2 && *reason == Reason::Bound(Bound::Ranges))
+    );
+    assert_eq!((found.unknown.len(), found.findings.len()), (2, 1));
+    // As many as one may have, many times over: what follows is still compared.
+    let many = |i: u32| -> String { (0..2_000).map(|j| set(i + j, 12_000)).collect() };
+    let mut all_of: Vec<String> = (0..100).map(|i| format!("(?i)x{i}{}", many(i))).collect();
+    all_of.extend(["mod::.*_norm".to_owned(), "::rms_norm".to_owned()]);
+    let found = all(&all_of);
+    assert!(found.unknown.iter().all(|(at, _)| *at < 100));
+    assert!(found.findings.iter().any(|finding| (finding.a, finding.b) == (100, 101)));
+    // Few in each, which every pair tells apart anew.
+    let some = |i: u32| -> String { (0..20).map(|j| set(i * j, 9_000)).collect() };
+    all(&(0..200).map(|i| format!("(?i){}", some(i))).collect::<Vec<_>>());
+}
+
+#[test]
+fn more_pairs_than_can_be_decided() {
+    let _measure = Measure::new("more pairs than can be decided");
+    // Every pair has something in common, in each of the spellings that case allows.
+    let found = all(&(0..3_000).map(|i| format!("(?i)x{i}.*?y")).collect::<Vec<_>>());
+    assert!(found.left_out > 0 && !found.findings.is_empty());
+}
+
+#[test]
 fn long_texts_that_are_alike() {
     let _measure = Measure::new("long texts that are alike");
     // Each place of the one may begin the other, and each is compared to its end.

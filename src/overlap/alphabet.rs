@@ -199,12 +199,20 @@ pub(crate) struct Sets {
     beyond: OnceLock<Option<Beyond>>,
 }
 
+/// A character from which on another class holds.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    first: u32,
+    class: u16,
+    /// Whether it is a lower-case letter: those are read the most easily.
+    is_lowercase: bool,
+}
+
 /// How the sets of one pattern, and the usual ones, divide the characters beyond ASCII.
 #[derive(Debug, Clone)]
 struct Beyond {
-    /// The characters from which on another class holds, in order, with that class. None of them is a
-    /// surrogate.
-    cuts: Vec<(u32, u16)>,
+    /// The characters from which on another class holds, in order. None of them is a surrogate.
+    cuts: Vec<Cut>,
     /// How many classes there are.
     count: usize,
     /// For each set of the pattern its classes, as symbols of their own.
@@ -276,8 +284,12 @@ impl Beyond {
             mask
         });
         let members = members.collect();
-        let mut cuts: Vec<(u32, u16)> = cuts.into_iter().zip(class_of).collect();
-        cuts.dedup_by_key(|&mut (_, class)| class);
+        let cut = |(first, class)| {
+            let is_lowercase = char::from_u32(first).is_some_and(char::is_lowercase);
+            Cut { first, class, is_lowercase }
+        };
+        let mut cuts: Vec<Cut> = cuts.into_iter().zip(class_of).map(cut).collect();
+        cuts.dedup_by_key(|cut| cut.class);
         Some(Self { cuts, count, members })
     }
 
@@ -285,29 +297,37 @@ impl Beyond {
     /// `None` if there are more than symbols for them.
     fn both(a: &Self, b: &Self) -> Option<Vec<(u16, u16, char)>> {
         let mut classes: Vec<(u16, u16, char)> = Vec::with_capacity(a.count + b.count);
-        // By the class of `a` and that of `b`: the number of both together.
-        let mut numbers = vec![NEW; a.count * b.count];
-        let (mut a_cuts, mut b_cuts) = (a.cuts.iter().peekable(), b.cuts.iter().peekable());
+        // By the class of `a` and that of `b`: the number of both together, and whether its character is a letter
+        // that is readable.
+        let mut numbers = vec![(NEW, false); a.count * b.count];
+        let (mut a_at, mut b_at) = (0, 0);
         let (mut a_class, mut b_class) = (0, 0);
+        let end = Cut { first: u32::MAX, class: 0, is_lowercase: false };
         loop {
-            let next =
-                [a_cuts.peek(), b_cuts.peek()].into_iter().flatten().map(|next| next.0).min();
-            let Some(cut) = next else { return Some(classes) };
-            a_class = a_cuts.next_if(|next| next.0 == cut).map_or(a_class, |next| next.1);
-            b_class = b_cuts.next_if(|next| next.0 == cut).map_or(b_class, |next| next.1);
-            let c = char::from_u32(cut)?;
-            let number = numbers.get_mut(usize::from(a_class) * b.count + usize::from(b_class))?;
-            if let Some((_, _, sample)) = classes.get_mut(usize::from(*number)) {
-                // A letter is the more readable one.
-                if !sample.is_lowercase() && c.is_lowercase() {
-                    *sample = c;
-                }
-            } else {
+            let a_cut = a.cuts.get(a_at).unwrap_or(&end);
+            let b_cut = b.cuts.get(b_at).unwrap_or(&end);
+            let cut = if a_cut.first <= b_cut.first { a_cut } else { b_cut };
+            let first = cut.first;
+            if first == u32::MAX {
+                return Some(classes);
+            }
+            if a_cut.first == first {
+                (a_at, a_class) = (a_at + 1, a_cut.class);
+            }
+            if b_cut.first == first {
+                (b_at, b_class) = (b_at + 1, b_cut.class);
+            }
+            let place = usize::from(a_class) * b.count + usize::from(b_class);
+            let (number, is_lowercase) = numbers.get_mut(place)?;
+            if *number == NEW {
                 if classes.len() == MAX_SYMBOLS - ASCII_COUNT {
                     return None;
                 }
-                *number = classes.len() as u16;
-                classes.push((a_class, b_class, c));
+                (*number, *is_lowercase) = (classes.len() as u16, cut.is_lowercase);
+                classes.push((a_class, b_class, char::from_u32(first)?));
+            } else if cut.is_lowercase && !*is_lowercase {
+                *is_lowercase = true;
+                classes.get_mut(usize::from(*number))?.2 = char::from_u32(first)?;
             }
         }
     }
@@ -484,8 +504,9 @@ impl Alphabet {
         let (mut chars, mut word) = (usual_kinds.chars.to_vec(), usual_kinds.word);
         if symbols == ASCII_COUNT {
             let (a_beyond, b_beyond) = (a.beyond()?, b.beyond()?);
-            fuel.spend((a_beyond.cuts.len() + b_beyond.cuts.len()) / 16);
+            fuel.spend((a_beyond.cuts.len() + b_beyond.cuts.len()) / 8);
             let classes = Beyond::both(a_beyond, b_beyond)?;
+            fuel.spend((a.all.len() + b.all.len()) * classes.len() / 32);
             chars.truncate(ASCII_COUNT);
             word = word.and(ascii());
             // By class of a side: the symbols of that class.

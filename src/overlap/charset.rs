@@ -6,8 +6,12 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::pattern::ast::{Class, ClassItemKind, Flags, PerlClass};
+use crate::pattern::ast::{Class, ClassItemKind, Flags, Node, NodeKind, PerlClass};
+use crate::pattern::measure::children;
 use crate::pattern::unicode;
+
+/// The most ranges ([`weight`]) of a pattern whose sets are worked out.
+pub(crate) const MAX_RANGES: usize = 4 << 20;
 
 /// The last scalar value.
 const LAST: u32 = 0x10_FFFF;
@@ -23,8 +27,12 @@ pub(crate) struct CharSet {
 
 impl CharSet {
     /// The set of the given inclusive ranges, in any order.
+    #[allow(
+        clippy::stable_sort_primitive,
+        reason = "lists are mostly runs in order, which are merged"
+    )]
     pub(crate) fn new(mut ranges: Vec<(u32, u32)>) -> Self {
-        ranges.sort_unstable();
+        ranges.sort();
         let mut out: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
         for (start, end) in ranges {
             match out.last_mut() {
@@ -94,7 +102,16 @@ impl CharSet {
 
     /// Those that both have.
     pub(crate) fn intersection(&self, other: &Self) -> Self {
-        self.complement().union(&other.complement()).complement()
+        let mut ranges = Vec::new();
+        let (mut at, mut other_at) = (0, 0);
+        while let (Some(a), Some(b)) = (self.ranges.get(at), other.ranges.get(other_at)) {
+            let (start, end) = (a.0.max(b.0), a.1.min(b.1));
+            if start <= end {
+                ranges.push((start, end));
+            }
+            if a.1 < b.1 { at += 1 } else { other_at += 1 }
+        }
+        Self { ranges }
     }
 }
 
@@ -218,6 +235,7 @@ fn is_cased(c: char, ascii: bool) -> bool {
 fn lowered_into(set: &CharSet, ascii: bool) -> CharSet {
     let cases = Cases::of(ascii);
     let mut out = Vec::with_capacity(2 * set.ranges().len());
+    let mut raised = Vec::new();
     for &(start, end) in set.ranges() {
         let mut next = start;
         for &(c, _) in within(&cases.lowered, (start, end)) {
@@ -229,8 +247,11 @@ fn lowered_into(set: &CharSet, ascii: bool) -> CharSet {
         if next <= end {
             out.push((next, end));
         }
-        out.extend(within(&cases.raised, (start, end)).iter().map(|&(_, c)| (c as u32, c as u32)));
+        raised
+            .extend(within(&cases.raised, (start, end)).iter().map(|&(_, c)| (c as u32, c as u32)));
     }
+    // Behind the others, so that both lists are nearly in order.
+    out.append(&mut raised);
     CharSet::new(out)
 }
 
@@ -276,14 +297,19 @@ pub(crate) fn class(class: &Class, flags: Flags) -> CharSet {
     if ignore_case {
         let table = Cases::of(ascii);
         let single = |c: char| (c as u32, c as u32);
-        for range in CharSet::new(std::mem::take(&mut set)).ranges {
+        set = CharSet::new(set).ranges;
+        // Behind the ranges, so that all lists are nearly in order.
+        let (mut lows, mut extra) = (Vec::new(), Vec::new());
+        for &range in &set {
             cased = cased || table.cased.meets(range);
-            let lows = within(&table.lowered, range).iter().map(|&(_, low)| single(low));
-            for low in lows.chain([range]) {
-                set.push(low);
-                set.extend(within(&table.extra, low).iter().map(|&(_, other)| single(other)));
+            let from = lows.len();
+            lows.extend(within(&table.lowered, range).iter().map(|&(_, low)| single(low)));
+            for &low in lows[from..].iter().chain([&range]) {
+                extra.extend(within(&table.extra, low).iter().map(|&(_, other)| single(other)));
             }
         }
+        set.append(&mut lows);
+        set.append(&mut extra);
     }
     set.append(&mut kinds);
     let set = CharSet::new(set);
@@ -291,6 +317,56 @@ pub(crate) fn class(class: &Class, flags: Flags) -> CharSet {
     // complement comes last: of the lower case it would be much larger.
     let set = if cased { lowered_into(&set, ascii) } else { set };
     if class.negated { set.complement() } else { set }
+}
+
+/// Whether a class has more than `most` characters; most that do are known by their ranges.
+pub(crate) fn is_wider(class: &Class, flags: Flags, most: usize) -> bool {
+    /// More than there are characters that Python takes for one where case is ignored, and their kin.
+    const KIN: usize = 16;
+    let width = |kind| match kind {
+        ClassItemKind::Single(_) => Some(1),
+        ClassItemKind::Range(first, last) => Some(last as usize - first as usize + 1),
+        ClassItemKind::Perl(_) | ClassItemKind::NotPerl(_) => None,
+    };
+    let is_wide = if class.negated {
+        let sum = |sum: usize, kind| Some(sum.saturating_add(width(kind)?.saturating_mul(KIN)));
+        let outside = class.items.iter().try_fold(0, |all, item| sum(all, item.kind));
+        outside.is_some_and(|outside| outside.saturating_add(most) <= LAST as usize)
+    } else {
+        // Each of its characters is one that it matches, whatever its case.
+        let is_wide = |kind| match kind {
+            ClassItemKind::Perl(PerlClass::Word) => 63 > most,
+            kind => width(kind).is_some_and(|width| width > most),
+        };
+        class.items.iter().any(|item| is_wide(item.kind))
+    };
+    is_wide || self::class(class, flags).len() > most
+}
+
+/// How many ranges the sets of a pattern have together, give or take a factor of four: what it
+/// takes to work them out.
+pub(crate) fn weight(node: &Node) -> usize {
+    let of_class = |class: &Class, flags: Flags| -> usize {
+        let (ascii, fold) = (flags.has(Flags::ASCII), flags.has(Flags::IGNORE_CASE));
+        let weigh = |kind| match kind {
+            ClassItemKind::Perl(kind) | ClassItemKind::NotPerl(kind) => {
+                // Of words in any case nearly every letter is its own range for a while.
+                perl(kind, ascii).ranges().len() * if fold && !ascii { 4 } else { 1 }
+            }
+            ClassItemKind::Range(first, last) if fold && last > '\u{7F}' && !ascii => {
+                let range = (first as u32, last as u32);
+                let cases = Cases::of(false);
+                let of = |pairs: &[(char, char)]| within(pairs, range).len();
+                1 + 2 * of(&cases.lowered) + of(&cases.raised) + of(&cases.extra)
+            }
+            _ => 1,
+        };
+        class.items.iter().map(|item| weigh(item.kind)).sum()
+    };
+    match &node.kind {
+        NodeKind::Class(class, flags) => of_class(class, *flags),
+        _ => children(node).map(weight).fold(0, usize::saturating_add),
+    }
 }
 
 /// The set of `.`.
@@ -301,7 +377,6 @@ pub(crate) fn dot(flags: Flags) -> CharSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::ast::NodeKind;
     use crate::pattern::{Versions, parse};
 
     #[test]
@@ -367,6 +442,9 @@ mod tests {
             "[\u{345}ι]",
             "[ﬅ]",
             r"[\wé]",
+            r"\d",
+            r"\W",
+            r"[^\s\S]",
             r"[^\Wk]",
             r"[\dA]",
             "[_:]",
@@ -388,6 +466,10 @@ mod tests {
                 let set = class(node, *flags);
                 let wrong = tried.iter().find(|&&c| set.has(c) != matches(node, *flags, c));
                 assert_eq!(wrong, None, "{text}");
+                assert!(weight(&ast.root) * 4 + 1 >= set.ranges().len(), "{text}");
+                for most in [0, 1, 2, 4, 16, 62, 63, 64, 1_000] {
+                    assert_eq!(is_wider(node, *flags, most), set.len() > most, "{text}, {most}");
+                }
                 assert_eq!(set, CharSet::new(set.ranges().to_vec()), "{text}");
             }
         }

@@ -145,6 +145,9 @@ fn expand(node: &Node, depth: usize) -> Option<Vec<Branch>> {
         }
         NodeKind::Literal(c, flags) => Some(characters(&charset::literal(*c, *flags))),
         NodeKind::Dot(_) => Some(vec![vec![Piece::Gap]]),
+        NodeKind::Class(class, flags) if charset::is_wider(class, *flags, SPELLED_CLASS) => {
+            Some(vec![vec![Piece::Gap]])
+        }
         NodeKind::Class(class, flags) => Some(characters(&charset::class(class, *flags))),
         NodeKind::Capture(_, body) | NodeKind::Group(body) | NodeKind::Atomic(body) => {
             expand(body, depth + 1)

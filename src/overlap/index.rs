@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ahash::AHashMap;
 
-use super::charset::{CharSet, is_word};
+use super::charset::{self, CharSet, is_word};
 use super::features::{self, Branch, Piece};
 use super::fuel::Fuel;
 use super::hash::{Map, Set};
@@ -55,10 +55,11 @@ use super::{
     inclusion_within, relate_within, witness,
 };
 use crate::pattern::Pattern;
-use crate::pattern::ast::{Ast, Flags, Node, NodeKind, RepeatKind};
+use crate::pattern::ast::{Ast, ClassItemKind, Flags, Node, NodeKind, RepeatKind};
 
-/// The most candidates that are looked at.
-const MAX_CANDIDATES: usize = 8_000_000;
+/// The most candidates that are looked at, and how many more for each pattern: more could not be paid for.
+const MAX_CANDIDATES: usize = 2_000_000;
+const CANDIDATES_PER_PATTERN: usize = 16;
 
 /// The states that all pairs of a run together may visit.
 const TOTAL: usize = 180_000_000;
@@ -78,6 +79,10 @@ const SIZE: usize = 4 << 20;
 
 /// How many more for each pattern.
 const SIZE_PER_PATTERN: u64 = 256;
+
+/// The ranges of all sets together that are worked out to find equal patterns, and how many more for each pattern.
+const RANGES: usize = 16_000_000;
+const RANGES_PER_PATTERN: usize = 256;
 
 /// The states that a pair may visit in each round but the last.
 const ROUNDS: [usize; 3] = [1 << 14, 1 << 17, 1 << 20];
@@ -102,6 +107,12 @@ const SEARCHED: usize = 4;
 
 /// Up to how many bytes texts are compared at each place.
 const SHORT: usize = 64;
+
+/// What a pair costs before it is begun with, in states.
+const PAIR: usize = 16;
+
+/// What it takes to look at a pair of owners, in bytes that are looked at.
+const LOOK: usize = 8;
 
 /// What two texts may always cost: enough for names of a usual length.
 const TEXTS: usize = 16;
@@ -229,7 +240,7 @@ pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
 pub fn inclusions_among(patterns: &[&Ast], budget: Budget, questions: usize) -> Pairs {
     let sources: Vec<Source<'_>> = patterns.iter().map(|&ast| Source::Tree(ast)).collect();
     let index = Index::part_of(&sources, budget, (1, questions));
-    let mut candidates = Candidates::new(index.total / ASIDE);
+    let mut candidates = Candidates::new(index.live.len(), index.total / ASIDE);
     let texts = Texts::sorted(index.runs().iter().map(|&(text, _)| text).collect());
     index.inclusions(&texts, &mut candidates);
     index.decided(candidates, &|_, _| Wanted::Inclusion)
@@ -354,6 +365,7 @@ impl<'a> Index<'a> {
         let mut size_left =
             part(SIZE) as u64 + SIZE_PER_PATTERN.saturating_mul(patterns.len() as u64);
         let mut sets = AHashMap::new();
+        let mut ranges_left = part(RANGES) + RANGES_PER_PATTERN.saturating_mul(patterns.len());
         for (at, &source) in patterns.iter().enumerate() {
             let plain = source.plain();
             let key: Cow<'a, [u8]> = match (&plain, source) {
@@ -362,7 +374,13 @@ impl<'a> Index<'a> {
                 (None, Source::Text(_)) => Cow::Borrowed(&[]),
                 (None, Source::Tree(ast)) => {
                     let mut key = Vec::new();
-                    canonical(&ast.root, &mut sets, &mut key);
+                    // Where that would take too long, as they are written: such patterns are still compared, one by one.
+                    let weight = charset::weight(&ast.root);
+                    let by_meaning = weight <= ranges_left.min(charset::MAX_RANGES);
+                    if by_meaning {
+                        ranges_left -= weight;
+                    }
+                    canonical(&ast.root, by_meaning.then_some(&mut sets), &mut key);
                     Cow::Owned(key)
                 }
             };
@@ -474,7 +492,7 @@ impl<'a> Index<'a> {
     /// The pairs that are at odds in a way that is wanted. `wanted` is asked of the patterns that
     /// stand for those of the same text, the lower index first.
     pub fn pairs_where(&self, wanted: Want<'_>) -> Pairs {
-        let mut candidates = Candidates::new(self.total / ASIDE);
+        let mut candidates = Candidates::new(self.live.len(), self.total / ASIDE);
         let runs = self.runs();
         let texts = Texts::sorted(runs.iter().map(|&(text, _)| text).collect());
         let owners: Vec<Owner> = runs.iter().map(|&(_, owner)| owner).collect();
@@ -626,6 +644,7 @@ impl<'a> Index<'a> {
         // What is kept is not part of the price, or the price would depend on who comes first.
         let _ = (a.sample(), b.sample());
         let fuel = Fuel::new(share);
+        fuel.spend(PAIR);
         let relation = match wanted {
             Wanted::Relation => relate_within(a, b, &fuel),
             _ => inclusion_within(a, b, &fuel),
@@ -693,7 +712,7 @@ impl<'a> Index<'a> {
                 continue;
             };
             hits.clear();
-            if candidates.pay(generic.len()) {
+            if candidates.pay(generic.len(), 1) {
                 hits.extend_from_slice(&generic);
             }
             for (at, _) in sample.char_indices() {
@@ -702,7 +721,7 @@ impl<'a> Index<'a> {
                 }
                 for literal in literals.prefixes(&sample[at..]) {
                     let list = lists.get(literal as usize).map_or(&[][..], Vec::as_slice);
-                    if candidates.pay(list.len()) {
+                    if candidates.pay(list.len(), 1) {
                         hits.extend_from_slice(list);
                     }
                 }
@@ -800,7 +819,7 @@ impl<'a> Index<'a> {
             let text = runs.get(run);
             hits.clear();
             let mut hit = |run: u32| {
-                if candidates.pay(1) {
+                if candidates.pay(1, 1) {
                     hits.extend(owner(run));
                 }
             };
@@ -811,7 +830,7 @@ impl<'a> Index<'a> {
                     break;
                 }
                 let mut hit = |run: u32| {
-                    if candidates.pay(1) {
+                    if candidates.pay(1, 1) {
                         hits.extend(owner(run));
                     }
                 };
@@ -953,7 +972,7 @@ impl<'a> Index<'a> {
         }
         let (fits, looked_at) = room(common, before, next, true, true);
         candidates.pay_bytes(8 + 4 * looked_at);
-        if !fits || !candidates.pay(pairs) {
+        if !fits || !candidates.pay(pairs, LOOK) {
             return;
         }
         // There are four ways to ask, however many owners.
@@ -982,7 +1001,7 @@ impl<'a> Index<'a> {
 
     /// Makes candidates of all pairs with one pattern.
     fn all_with(&self, at: u32, candidates: &mut Candidates) {
-        if candidates.pay(16 * self.live.len()) {
+        if candidates.pay(self.live.len(), 16) {
             self.live.iter().for_each(|&other| candidates.add(at, other));
         }
     }
@@ -1033,7 +1052,7 @@ impl<'a> Index<'a> {
         for (a, triples) in searched {
             for (triple, a_roles) in triples {
                 let list = of_triple.get(&triple).map_or(&[][..], Vec::as_slice);
-                if !candidates.pay(list.len()) {
+                if !candidates.pay(list.len(), 1) {
                     continue;
                 }
                 // Only the start of an identifier may have fewer than three.
@@ -1063,26 +1082,30 @@ struct Candidates {
     /// What is owed besides, in sixteenths of a unit: most of what is looked at costs less than one.
     owed: usize,
     pairs: Vec<(u32, u32)>,
+    /// How many pairs there may be.
+    most: usize,
     sorted: usize,
     more: HashMap<u32, usize>,
     left_out: usize,
 }
 
 impl Candidates {
-    fn new(total: usize) -> Self {
+    /// Those of so many patterns, for which so much may be spent.
+    fn new(patterns: usize, total: usize) -> Self {
         Self {
             fuel: Fuel::new(total),
             owed: 0,
             pairs: Vec::new(),
+            most: MAX_CANDIDATES + CANDIDATES_PER_PATTERN.saturating_mul(patterns),
             sorted: 0,
             more: HashMap::new(),
             left_out: 0,
         }
     }
 
-    /// Pays for looking at so many pairs; if that cannot be paid they are left out.
-    fn pay(&mut self, pairs: usize) -> bool {
-        self.pay_bytes(pairs);
+    /// Pays for looking at so many pairs, each as much as so many bytes; if that cannot be paid they are left out.
+    fn pay(&mut self, pairs: usize, each: usize) -> bool {
+        self.pay_bytes(pairs.saturating_mul(each));
         if self.fuel.is_empty() {
             self.leave_out(pairs);
         }
@@ -1117,7 +1140,7 @@ impl Candidates {
         if self.pairs.len() >= 2 * self.sorted.max(1 << 16) {
             self.tidy();
         }
-        if self.pairs.len() < MAX_CANDIDATES {
+        if self.pairs.len() < self.most {
             self.pairs.push((a.min(b), a.max(b)));
         } else {
             self.left_out += 1;
@@ -1575,8 +1598,9 @@ pub(super) fn borders(left: &str, right: &str) -> Vec<usize> {
 }
 
 /// Writes a part down so that two parts of equal text after parsing are written alike: spans are
-/// left out, and groups without a number. A set is its number in `sets`, which is the same for all.
-fn canonical(node: &Node, sets: &mut AHashMap<CharSet, u32>, out: &mut Vec<u8>) {
+/// left out, and groups without a number. A set is its number in `sets`, which is the same for all; without
+/// them it is what it is written as.
+fn canonical(node: &Node, mut sets: Option<&mut AHashMap<CharSet, u32>>, out: &mut Vec<u8>) {
     let number = |out: &mut Vec<u8>, n: u32| out.extend_from_slice(&n.to_le_bytes());
     let char_ = |out: &mut Vec<u8>, c: char| out.extend_from_slice(&(c as u32).to_le_bytes());
     let flag = |out: &mut Vec<u8>, flags: Flags| {
@@ -1598,10 +1622,27 @@ fn canonical(node: &Node, sets: &mut AHashMap<CharSet, u32>, out: &mut Vec<u8>) 
             flag(out, *flags);
         }
         NodeKind::Class(class, flags) => {
-            out.push(3);
-            let next = sets.len() as u32;
-            let set = super::charset::class(class, *flags);
-            number(out, *sets.entry(set).or_insert(next));
+            if let Some(sets) = sets {
+                out.push(3);
+                let next = sets.len() as u32;
+                let set = charset::class(class, *flags);
+                number(out, *sets.entry(set).or_insert(next));
+                return;
+            }
+            out.extend([14, u8::from(class.negated)]);
+            flag(out, *flags);
+            number(out, class.items.len() as u32);
+            for item in &class.items {
+                let (first, last) = match item.kind {
+                    ClassItemKind::Single(c) => (c as u32, c as u32),
+                    ClassItemKind::Range(first, last) => (first as u32, last as u32),
+                    // No range ends before it begins.
+                    ClassItemKind::Perl(kind) => (u32::MAX, kind as u32),
+                    ClassItemKind::NotPerl(kind) => (u32::MAX - 1, kind as u32),
+                };
+                number(out, first);
+                number(out, last);
+            }
         }
         NodeKind::Assertion(assertion, flags) => {
             out.push(4);
@@ -1641,7 +1682,7 @@ fn canonical(node: &Node, sets: &mut AHashMap<CharSet, u32>, out: &mut Vec<u8>) 
             out.push(if matches!(node.kind, NodeKind::Concat(_)) { 9 } else { 10 });
             number(out, parts.len() as u32);
             for part in parts {
-                canonical(part, sets, out);
+                canonical(part, sets.as_deref_mut(), out);
             }
         }
         NodeKind::Backreference(group, flags) => {
@@ -1652,7 +1693,7 @@ fn canonical(node: &Node, sets: &mut AHashMap<CharSet, u32>, out: &mut Vec<u8>) 
         NodeKind::Conditional(group, yes, no) => {
             out.push(12);
             number(out, *group);
-            canonical(yes, sets, out);
+            canonical(yes, sets.as_deref_mut(), out);
             match no {
                 Some(no) => canonical(no, sets, out),
                 None => out.push(13),

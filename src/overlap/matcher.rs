@@ -134,7 +134,7 @@ pub struct Matcher {
     widths: Vec<Option<usize>>,
     /// The registers of the loops that the pattern may begin with, and that [`Lead`] is about.
     leading: Vec<usize>,
-    too_deep: bool,
+    too_large: bool,
 }
 
 /// How many rounds those loops may make that a way can begin with, that need not make any, and that
@@ -162,8 +162,12 @@ impl Matcher {
             registers: 0,
             widths: vec![None; groups],
             leading: Vec::new(),
-            too_deep: false,
+            too_large: false,
         };
+        if charset::weight(&ast.root) > charset::MAX_RANGES {
+            matcher.too_large = true;
+            return matcher;
+        }
         let mut loops = Vec::new();
         leading(&ast.root, 0, &mut loops);
         matcher.emit(&ast.root, 0, &loops);
@@ -279,7 +283,7 @@ impl Matcher {
 
     fn emit(&mut self, node: &Node, depth: usize, loops: &[*const Node]) {
         if depth > MAX_DEPTH {
-            self.too_deep = true;
+            self.too_large = true;
             return;
         }
         match &node.kind {
@@ -402,9 +406,7 @@ fn leading(node: &Node, depth: usize, loops: &mut Vec<*const Node>) -> bool {
         NodeKind::Repeat(repeat, body) => {
             let wild = match &body.kind {
                 NodeKind::Dot(_) => true,
-                NodeKind::Class(class, flags) => {
-                    charset::class(class, *flags).len() > SPELLED_CLASS
-                }
+                NodeKind::Class(class, flags) => charset::is_wider(class, *flags, SPELLED_CLASS),
                 _ => false,
             };
             let is_loop = wild && repeat.min == 0 && repeat.kind != RepeatKind::Possessive;
@@ -500,7 +502,7 @@ impl<'a> Machine<'a> {
             changes: Vec::new(),
             marks: vec![false; text.len()],
             looking: 0,
-            steps: if matcher.too_deep { most } else { 0 },
+            steps: if matcher.too_large { most } else { 0 },
             most,
         };
         machine.pay_copies(text.len() + matcher.groups + matcher.registers);

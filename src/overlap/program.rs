@@ -37,6 +37,9 @@ pub(crate) const SPELLED_CLASS: usize = 16;
 /// The most places and edges of one automaton.
 pub(crate) const MAX_SIZE: u64 = 1 << 20;
 
+/// How many ranges of a set take as much as a place or an edge.
+const RANGES: usize = 16;
+
 /// The deepest nesting that is followed.
 const MAX_DEPTH: usize = 2_048;
 
@@ -136,9 +139,7 @@ impl Program {
     /// Compiles a pattern to an automaton of at most `limit` places and edges, [`MAX_SIZE`] or
     /// less.
     pub(crate) fn new(ast: &Ast, side: Side, limit: u64) -> Result<Self, Reason> {
-        if places(&ast.root, 0) > limit {
-            return Err(Reason::Bound(Bound::Size));
-        }
+        size_before(ast, limit)?;
         let mut lowering = Lowering::new(limit);
         let re = lowering.node(&ast.root, side, 0)?;
         let mut program = Builder::new(limit).finish(&re, lowering.sets)?;
@@ -239,8 +240,25 @@ impl Program {
     }
 }
 
-/// How many places an automaton needs at least: nothing is built for a pattern that cannot fit.
-pub(crate) fn places(node: &Node, depth: usize) -> u64 {
+/// Whether the automaton of a pattern may be of at most `limit` places and edges, its sets included, as far
+/// as that is known before anything is made.
+pub(crate) fn size_before(ast: &Ast, limit: u64) -> Result<(), Reason> {
+    if charset::weight(&ast.root) > charset::MAX_RANGES {
+        return Err(Reason::Bound(Bound::Ranges));
+    }
+    // Where all that a pattern may have is allowed, its sets have a bound of their own.
+    let sets = if limit < MAX_SIZE { size_of_sets(ast) } else { 0 };
+    let least = places(&ast.root, 0).saturating_add(sets);
+    if least > limit { Err(Reason::Bound(Bound::Size)) } else { Ok(()) }
+}
+
+/// What it takes to work out the sets of a pattern, in places and edges.
+pub(crate) fn size_of_sets(ast: &Ast) -> u64 {
+    (charset::weight(&ast.root) / RANGES) as u64
+}
+
+/// How many places a pattern has, each as often as it is repeated.
+fn places(node: &Node, depth: usize) -> u64 {
     if depth > MAX_DEPTH {
         return 0;
     }

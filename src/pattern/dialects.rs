@@ -401,7 +401,8 @@ fn bar(body: &str) -> usize {
     body.len()
 }
 
-/// The length of the set that `text` begins with, if it is of a shape that both read alike.
+/// The length of the set that `text` begins with, if it is of a shape that both read alike, as far as frames of
+/// printable ASCII can tell.
 fn plain_class(text: &str, fold: bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = if bytes.get(1) == Some(&b'^') { 2 } else { 1 };
@@ -409,32 +410,54 @@ fn plain_class(text: &str, fold: bool) -> Option<usize> {
     loop {
         match *bytes.get(at)? {
             b']' if at > first => return Some(at + 1),
+            b'\\' if matches!(bytes.get(at + 1)?, b'x' | b'u' | b'U') => {
+                at += plain_range(text.get(at..)?, fold)?;
+            }
             b'\\' if bytes.get(at + 1)?.is_ascii_alphabetic() => {
-                if fold && matches!(bytes.get(at + 1), Some(b'x' | b'u' | b'U' | b'N')) {
+                if fold && bytes.get(at + 1) == Some(&b'N') {
                     return None;
                 }
                 at += 2;
             }
             b'\\' if bytes.get(at + 1)?.is_ascii_punctuation() => at += 2,
             b'-' => {
-                // At either end, or between two plain characters.
+                // At either end, or next to an escape.
                 let edge = at == first || bytes.get(at + 1) == Some(&b']');
-                let plain = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
-                let range = plain(bytes.get(at - 1)) && plain(bytes.get(at + 1));
-                if !edge
-                    && !range
-                    && bytes.get(at + 1) != Some(&b'\\')
-                    && bytes.get(at - 2) != Some(&b'\\')
-                {
+                let escape = bytes.get(at + 1) == Some(&b'\\')
+                    || bytes.get(at.wrapping_sub(2)) == Some(&b'\\');
+                if !edge && !escape {
                     return None;
                 }
                 at += 1;
             }
             b'[' | b']' | b'\\' => return None,
             b'&' | b'~' if bytes.get(at + 1) == bytes.get(at) => return None,
-            byte if !byte.is_ascii() && fold => return None,
-            _ => at += 1,
+            _ => at += plain_range(text.get(at..)?, fold)?,
         }
+    }
+}
+
+/// The length of the range that `text` begins with, or of its first character, if both read it alike.
+fn plain_range(text: &str, fold: bool) -> Option<usize> {
+    let (start, mut len) = in_set(text)?;
+    let rest = text.get(len..)?;
+    let is_plain = start.is_ascii_alphanumeric() || !start.is_ascii() || text.starts_with('\\');
+    let end = rest.strip_prefix('-').filter(|_| is_plain).and_then(in_set);
+    let end = end.filter(|(end, len)| end.is_ascii_alphanumeric() || *len > 1);
+    len += end.map_or(0, |(_, len)| 1 + len);
+    // Python takes İ and ı for an i where case is ignored, Rust does not; where i is in it too it is all one.
+    let range = start..=end.map_or(start, |end| end.0);
+    let has_odd_i = range.contains(&'İ') || range.contains(&'ı');
+    (!fold || !has_odd_i || range.contains(&'i')).then_some(len)
+}
+
+/// The character that `text` begins with in a set, if it is one that is written as it is or by its number, and the
+/// bytes that it takes.
+fn in_set(text: &str) -> Option<(char, usize)> {
+    match *text.as_bytes() {
+        [b'\\', b'x' | b'u' | b'U', ..] => hex(text),
+        [b'\\', ..] => None,
+        _ => text.chars().next().map(|c| (c, c.len_utf8())),
     }
 }
 
@@ -465,7 +488,7 @@ fn class_len(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The character that an escape by its number stands for, and the length of the escape.
-fn hex(text: &str) -> Option<(char, usize)> {
+pub(super) fn hex(text: &str) -> Option<(char, usize)> {
     let digits = match text.as_bytes().get(1)? {
         b'x' => 2,
         b'u' => 4,
@@ -597,6 +620,11 @@ mod tests {
             ("(?P<n>a)?(?(n)b|c)d", "(?P<n>a)?(?:(?>n)b|(?!n)(?:c))d"),
             ("(?i)ı|(?-i:ı)", "(?i)(?-i:ı)|(?-i:ı)"),
             (r"(?i)\u0131", "(?i)(?-i:ı)"),
+            ("(?i)[ı]", r"(?i)(?-i:[\u0131])"),
+            (r"(?i)[\u0131]", r"(?i)(?-i:[\u0131])"),
+            (r"(?i)[\u0130-\u0130]", r"(?i)(?-i:[\u0130])"),
+            ("(?i)[İ-ı]", r"(?i)(?-i:[\u0130\u0131])"),
+            ("(?i)[^į-ı]", r"(?i)(?-i:[^\u012e-\u0131])"),
             (r"(?#a\)b)c", "(?:)c"),
             ("(?x)a{2, 3}", "(?x)a{2,3}"),
         ];
@@ -620,6 +648,11 @@ mod tests {
             r"\\<",
             r"foo\.bar",
             "[-a][a-]",
+            // Other characters, and ranges of them, whose case both fold alike as far as ASCII goes.
+            "[а-я][à-ÿ_]",
+            "(?i)[а-яё][à-ÿ][Å][ſK]",
+            r"(?i)[\u0400-\u04ff\xe9-\u0120\U0001F600-\U0001F64F\x41-z]",
+            "(?i)[A-ſ][^a-\u{3fff}]",
             "-[AGXG init]",
         ] {
             assert_eq!(read(text), text);

@@ -22,6 +22,13 @@ const PROGRAM_LIMIT: usize = 200_000;
 /// that in memory.
 const MAX_BYTES: usize = 1 << 20;
 
+/// How many characters of a pattern's sets are folded at most. The engine's parser folds them one by one, some
+/// 20 ns each.
+const MAX_FOLDED: usize = 32_000_000;
+
+/// How many where the pattern is mentioned in passing: there may be a great many such patterns.
+const MAX_FOLDED_IN_PASSING: usize = 4_000;
+
 /// Why fancy-regex refuses a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RustError {
@@ -57,6 +64,10 @@ fn compile_within(text: &str, part: usize, steps: usize) -> Result<Regex, RustEr
         let message = format!("the pattern is longer than {MAX_BYTES} bytes");
         return Err(RustError { message, position: None, span: whole });
     }
+    if folded(text) > MAX_FOLDED {
+        let message = format!("its sets under `(?i)` have more than {MAX_FOLDED} characters");
+        return Err(RustError { message, position: None, span: whole });
+    }
     RegexBuilder::new(text)
         .backtrack_limit(steps)
         .delegate_size_limit(SIZE_LIMIT / part)
@@ -68,7 +79,64 @@ fn compile_within(text: &str, part: usize, steps: usize) -> Result<Regex, RustEr
 /// Whether fancy-regex accepts `text`, for a mention in passing: a pattern that takes more than a tenth of what
 /// [`compile_rust`] allows counts as refused.
 pub fn accepted_by_rust(text: &str) -> bool {
-    compile_within(text, 10, BACKTRACK_LIMIT).is_ok()
+    folded(text) <= MAX_FOLDED_IN_PASSING && compile_within(text, 10, BACKTRACK_LIMIT).is_ok()
+}
+
+/// How many characters of the sets of `text` are folded one by one where the engine's parser ignores case: roughly, and
+/// rather too many. Reads no more of the pattern than its brackets and escapes.
+pub fn folded(text: &str) -> usize {
+    /// Of Unicode, of its word characters, and of its digits or white space.
+    const ALL: usize = 1_112_064;
+    const WORDS: usize = 140_000;
+    const FEW: usize = 800;
+    let is_flags = |after: &str| {
+        let end = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+        after.get(..end).is_some_and(|flags| flags.contains('i'))
+    };
+    if !text.split("(?").skip(1).any(is_flags) {
+        return 0;
+    }
+    let (mut depth, mut sum) = (0u32, 0usize);
+    // The character before, and whether a dash stands between it and the next one.
+    let (mut before, mut dash) = (None::<char>, false);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (mut one, mut len) = (Some(c), c.len_utf8());
+        match c {
+            '[' => (depth, one) = (depth.saturating_add(1), None),
+            ']' => (depth, one) = (depth.saturating_sub(1), None),
+            '-' if before.is_some() && !dash => {
+                (dash, rest) = (true, rest.get(1..).unwrap_or_default());
+                continue;
+            }
+            '\\' => {
+                let escaped = rest.get(1..).and_then(|rest| rest.chars().next());
+                let is_number = matches!(escaped, Some('x' | 'u' | 'U'));
+                let number = is_number.then(|| super::dialects::hex(rest)).flatten();
+                (one, len) = match (escaped, number) {
+                    (_, Some((c, len))) => (Some(c), len),
+                    (Some(c), None) => (Some(c), 1 + c.len_utf8()),
+                    (None, None) => (None, 1),
+                };
+                if let (Some(c), None) = (escaped, number) {
+                    let width = match c {
+                        'W' | 'D' | 'S' | 'P' => ALL,
+                        'w' | 'p' | 'x' | 'u' | 'U' => WORDS,
+                        'd' | 's' => FEW,
+                        _ => 0,
+                    };
+                    sum = sum.saturating_add(if depth > 0 { width } else { 0 });
+                }
+            }
+            _ => {}
+        }
+        if let (true, Some(start), Some(end)) = (dash && depth > 0, before, one) {
+            sum = sum.saturating_add((end as usize).saturating_sub(start as usize));
+        }
+        (before, dash) = (one, false);
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    sum
 }
 
 /// The fault of `text` for a consumer in Rust, if there is one. A pattern that is
@@ -215,5 +283,34 @@ fn plain(text: &str, node: &Node, depth: u32) -> bool {
             parts.iter().all(|part| plain(text, part, deeper))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_folded_is_counted_before_it_is() {
+        for text in
+            ["[а-я]", r"(?i)\W\w", "(?i)a-z", "(?s:[а-я])(?!i)", r"(?i)\[а-я\]", "(?i)[abc]"]
+        {
+            assert_eq!(folded(text), 0, "{text}");
+        }
+        for (text, least) in [
+            ("(?i)[а-я]", 31),
+            (r"(?i)[\u0400-\u04ff]", 255),
+            (r"(?i)[\x41-\u04ff][а-\U0001F600]", 120_000),
+            (r"[а-я](?si:[^\W\d])", 1_112_064),
+            ("(?i)[[а-я]-]", 31),
+            ("(?i)[-а-я-]", 31),
+            (r"(?i)[\]а-я]", 31),
+        ] {
+            assert!((least..=least + 200_000).contains(&folded(text)), "{text}: {}", folded(text));
+        }
+        let wide = format!("(?i){}", "[\u{400}-\u{3fff}]".repeat(MAX_FOLDED / 0x3000));
+        let fault = compile_rust(&wide).map(|_| ()).unwrap_err();
+        assert_eq!(fault.message, "its sets under `(?i)` have more than 32000000 characters");
+        assert!(!accepted_by_rust("(?i)[\u{400}-\u{3fff}]") && accepted_by_rust("(?i)[а-я]"));
     }
 }

@@ -13,7 +13,7 @@ use crate::pattern::ast::{
 };
 use crate::pattern::dialects::{Construct, constructs, respelled};
 use crate::pattern::measure::children;
-use crate::pattern::{Pattern, Versions, compile_for_short, compile_rust, parse};
+use crate::pattern::{Pattern, Versions, compile_for_short, compile_rust, folded, parse};
 use crate::span::Span;
 use crate::workspace::Workspace;
 
@@ -41,6 +41,10 @@ const MAX_FRAMES: usize = 6_000;
 /// How many steps may be taken on all of them for each state of a comparison.
 const STEPS_PER_STATE: u32 = 2;
 
+/// The most characters of sets that fancy-regex may have to fold for all patterns together, and what each always may.
+const FOLDED: usize = 200_000_000;
+const LEAST_FOLDED: usize = 4_000;
+
 /// A construct, and a frame of printable ASCII that only one of the engines claims.
 struct Found {
     construct: Construct,
@@ -52,7 +56,11 @@ struct Found {
 
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     let budget = Budget { states: workspace.budget().states.min(STATES) };
-    each_pattern(workspace, findings, |_, pattern| analyse(pattern, budget), report);
+    let most = (FOLDED / workspace.patterns.unusual().len().max(1)).max(LEAST_FOLDED);
+    let analyse = |_, pattern: &Pattern<'_>| {
+        if folded(pattern.text()) > most { Vec::new() } else { analyse(pattern, budget) }
+    };
+    each_pattern(workspace, findings, analyse, report);
 }
 
 fn analyse(pattern: &Pattern<'_>, budget: Budget) -> Vec<Found> {
