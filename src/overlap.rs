@@ -66,7 +66,7 @@ mod alphabet;
 mod charset;
 mod features;
 mod few;
-mod fuel;
+pub(crate) mod fuel;
 mod guard;
 mod hash;
 mod include;
@@ -409,7 +409,15 @@ impl<'a> Compiled<'a> {
         self.sample_within(&Fuel::new(self.budget.states))
     }
 
-    /// [`Compiled::sample`], paid from `fuel` if it is not known yet.
+    /// [`Compiled::sample`] and the automata, paid from `fuel`.
+    pub(crate) fn sample_paid(&self, fuel: &Fuel) -> &Sample {
+        let own = fuel.part(self.budget.states);
+        let sample = self.sample_within(&own);
+        fuel.spend(own.used().saturating_add(usize::try_from(self.size()).unwrap_or(usize::MAX)));
+        sample
+    }
+
+    /// [`Compiled::sample`], with all of `fuel` as its budget if it is not known yet.
     fn sample_within(&self, fuel: &Fuel) -> &Sample {
         self.sample.get_or_init(|| {
             let over = match &self.over {
@@ -461,6 +469,14 @@ impl<'a> Compiled<'a> {
     }
 
     /// [`Compiled::within`], paid from `fuel`.
+    pub(crate) fn within_paid(&self, other: &Compiled<'_>, fuel: &Fuel) -> Answer {
+        let own = fuel.part(self.budget.states);
+        let answer = self.within_by(other, &own);
+        fuel.spend(own.used());
+        answer
+    }
+
+    /// [`Compiled::within`], with all of `fuel` as its budget.
     fn within_by(&self, other: &Compiled<'_>, fuel: &Fuel) -> Answer {
         let over = match &self.over {
             Ok(over) => over,

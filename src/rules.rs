@@ -409,6 +409,36 @@ fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
     }
 }
 
+/// What `look` says of patterns, in their order until what it costs is `most` or more, and those that are left.
+fn in_waves<T: Send>(
+    ids: &[PatternId],
+    most: u64,
+    on_threads: bool,
+    look: impl Fn(PatternId) -> (T, u64) + Sync,
+) -> (Vec<(PatternId, T)>, &[PatternId]) {
+    /// So many are looked at before the cost so far is added up. Not by the number of threads, so that what is found
+    /// does not depend on it.
+    const WAVE: usize = 16;
+    let mut found = Vec::with_capacity(ids.len());
+    let (mut left, mut cost) = (ids, 0);
+    while cost < most
+        && let (wave @ [_, ..], rest) = left.split_at(WAVE.min(left.len()))
+    {
+        let one = |&id: &PatternId| (id, look(id));
+        let seen: Vec<_> = if on_threads {
+            wave.par_iter().map(one).collect()
+        } else {
+            wave.iter().map(one).collect()
+        };
+        for (id, (it, spent)) in seen {
+            cost += spent;
+            found.push((id, it));
+        }
+        left = rest;
+    }
+    (found, left)
+}
+
 /// Of some patterns how many stand in registers that were asked for, and the first place of one there, with its
 /// hypothesis: for what is said once about many.
 fn first_of<'w, 'd>(
@@ -520,5 +550,26 @@ fn quoted(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((at, _)) => format!("`{}…`", &text[..at]),
         None => format!("`{text}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_work_of_a_run_is_bounded() {
+        let ids: Vec<PatternId> = (0..100).map(PatternId).collect();
+        for on_threads in [false, true] {
+            let look = |id: PatternId| (id.0 % 10 == 3, 5);
+            let (found, left) = in_waves(&ids, 200, on_threads, look);
+            // Whole waves: 16 and 16 patterns cost 160, and with 16 more it is enough.
+            assert_eq!(left.first(), Some(&PatternId(48)));
+            let seen: Vec<PatternId> = found.iter().map(|(id, _)| *id).collect();
+            assert_eq!(seen, ids[..48]);
+            assert!(found.iter().all(|(id, it)| *it == (id.0 % 10 == 3)));
+            assert!(in_waves(&ids, u64::MAX, on_threads, look).1.is_empty());
+            assert!(in_waves(&[], 200, on_threads, look).1.is_empty());
+        }
     }
 }

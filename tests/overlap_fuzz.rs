@@ -292,6 +292,78 @@ fn fuzz(seed: u64, until: impl Fn(usize) -> bool, bounds: bool) {
     assert!(faults.is_empty(), "{} faults", faults.len());
 }
 
+fn any(parts: &[&str], count: usize, rng: &mut Rng) -> String {
+    (0..count).map(|_| parts[rng.below(parts.len())]).collect()
+}
+
+fn branches(count: usize, each: usize, rng: &mut Rng) -> String {
+    let parts = ["a", "b", ".*", ".", "c?", "[ab]"];
+    (0..count).map(|_| any(&parts, each, rng)).collect::<Vec<_>>().join("|")
+}
+
+/// Patterns of a kind that once took long together, so many of them.
+fn made(kind: &str, count: usize, rng: &mut Rng) -> Vec<String> {
+    let one = |at: usize| match kind {
+        // Each begins all later ones, and stands in them everywhere.
+        "beginnings of each other" => "a".repeat(1 + at),
+        // Every pair has something in common, in each of its spellings.
+        "gaps" => format!("(?i)x{at}.*?y"),
+        "a few hard branches" => format!("x(?:{})y", branches(12, 6, rng)),
+        "many hard branches" => branches(200, 8, rng),
+        "a great many branches" => branches(2_000, 12, rng),
+        "long alike literals" => format!("{}{at}", "a_".repeat(20_000)),
+        "optional characters" => {
+            let pairs = ["[ad]?", "[be]?", "[cf]?", "[ae]?", "[bf]?", "[cd]?"];
+            format!("{}z{at}", any(&pairs, 60, rng))
+        }
+        _ => any(&["a", "b", "c", "(?:a|b)", "c*", "[bc]", ".", "x+"], 12, rng),
+    };
+    (0..count).map(one).collect()
+}
+
+/// The kinds, and how many patterns of each make a long and a short run.
+const KINDS: &[(&str, usize, usize)] = &[
+    ("beginnings of each other", 2_000, 700),
+    ("gaps", 3_000, 300),
+    ("a few hard branches", 1_500, 60),
+    ("many hard branches", 300, 20),
+    ("a great many branches", 30, 2),
+    ("long alike literals", 60, 6),
+    ("optional characters", 300, 70),
+    ("anything", 700, 70),
+];
+
+/// A register of patterns.
+fn register_of(patterns: &[String]) -> Vec<u8> {
+    let hypothesis = |(at, pattern): (usize, &String)| {
+        let pattern = string(pattern);
+        format!("{{\"id\":\"H{at}\",\"description\":\"d\",\"canonical_frame_regex\":{pattern}}}")
+    };
+    let all: Vec<String> = patterns.iter().enumerate().map(hypothesis).collect();
+    format!("{{\"hypotheses\": [{}]}}", all.join(",")).into_bytes()
+}
+
+#[test]
+fn made_registers() {
+    for (kind, _, few) in KINDS {
+        let run = run(&register_of(&made(kind, *few, &mut Rng(7))));
+        assert!(matches!(run.status, Some(0 | 1)), "{kind}: {:?} {}", run.status, run.error);
+    }
+}
+
+#[test]
+#[ignore = "an optimised command is needed"]
+fn made_registers_within_the_bounds() {
+    let mut faults = 0;
+    for (kind, many, _) in KINDS {
+        let run = run(&register_of(&made(kind, *many, &mut Rng(7))));
+        println!("{kind}: {:.2} s, {} MiB", run.seconds, run.kibibytes >> 10);
+        assert!(matches!(run.status, Some(0 | 1)), "{kind}: {:?} {}", run.status, run.error);
+        faults += usize::from(run.seconds > SECONDS || run.kibibytes > KIBIBYTES);
+    }
+    assert_eq!(faults, 0);
+}
+
 #[test]
 fn some_bytes() {
     fuzz(number("REGLINT_SEED", 1), |cases| cases >= 40, false);

@@ -1,6 +1,6 @@
 //! What a question may still cost.
 //!
-//! One unit is one visit of a state by one character, or what takes about as long: four steps of the
+//! One unit is one visit of a state by one character, or what takes about as long: two steps of the
 //! matcher, a thirty-second of a formula. Whatever a search keeps costs at least one unit, so fuel
 //! bounds the memory as well as the work. It is counted, never timed, so an answer does not depend
 //! on the machine. Uses nothing of the crate.
@@ -8,7 +8,10 @@
 use std::cell::Cell;
 
 /// How many of the matcher's steps one unit pays for.
-const STEPS: usize = 4;
+const STEPS: usize = 2;
+
+/// What it takes to begin a search with the matcher.
+const SEARCH: usize = 24;
 
 /// What a new formula costs, or the next form of one: each is looked up, made and kept.
 pub(crate) const FORMULA: usize = 32;
@@ -54,8 +57,8 @@ impl Fuel {
         u32::try_from(self.left.get().saturating_mul(STEPS)).map_or(most, |steps| steps.min(most))
     }
 
-    /// Pays for steps of the matcher.
+    /// Pays for a search with the matcher that took so many steps.
     pub(crate) fn spend_steps(&self, steps: u32) {
-        self.spend(steps as usize / STEPS + 1);
+        self.spend(steps as usize / STEPS + SEARCH);
     }
 }

@@ -51,7 +51,7 @@ use super::matcher::Match;
 use super::program::{MATCH, Program};
 use super::texts::{Texts, order_key};
 use super::{
-    Bound, Budget, Compiled, Kind, LANDMARK, LEAST_SIZE, PIECE, Reason, Relation, Sample,
+    Bound, Budget, Compiled, Kind, LANDMARK, LEAST_SIZE, PIECE, Reason, Relation, Sample, Witness,
     inclusion_within, relate_within, witness,
 };
 use crate::pattern::Pattern;
@@ -62,7 +62,7 @@ const MAX_CANDIDATES: usize = 2_000_000;
 const CANDIDATES_PER_PATTERN: usize = 16;
 
 /// The states that all pairs of a run together may visit.
-const TOTAL: usize = 180_000_000;
+const TOTAL: usize = 190_000_000;
 
 /// Into how many parts that is divided at most, however many registers or questions there are.
 const MOST_PARTS: usize = 1_024;
@@ -72,6 +72,10 @@ const ASIDE: usize = 8;
 
 /// How many more for each pattern.
 const TOTAL_PER_PATTERN: usize = 12_000;
+
+/// The states that the pairs of all questions of a run together may visit that are asked besides
+/// ([`inclusions_among`]).
+const QUESTIONS: usize = TOTAL / 6;
 
 /// The places and edges of all automata of a run together; one that turned out to be too large counts as
 /// far as it was made.
@@ -109,7 +113,7 @@ const SEARCHED: usize = 4;
 const SHORT: usize = 64;
 
 /// What a pair costs before it is begun with, in states.
-const PAIR: usize = 16;
+const PAIR: usize = 192;
 
 /// What it takes to look at a pair of owners, in bytes that are looked at.
 const LOOK: usize = 8;
@@ -132,6 +136,9 @@ const EXAMPLES: u32 = 8;
 
 /// How many patterns one pattern may claim a frame of for all of them to be looked at.
 const MANY: u32 = 4_096;
+
+/// Up to how many pairs that there could be each candidate is marked, a bit each.
+const MARKED: usize = 1 << 27;
 
 /// The most triples that are listed for a pattern.
 const MAX_TRIPLES: usize = 4_096;
@@ -235,15 +242,26 @@ pub fn pairs(patterns: &[&Ast], budget: Budget) -> Pairs {
     Index::new(patterns, budget).pairs()
 }
 
-/// Which patterns are equal to others or within them, as one of so many questions of a run, which share its
-/// states: it may visit that part of them, and some for each pattern.
-pub fn inclusions_among(patterns: &[&Ast], budget: Budget, questions: usize) -> Pairs {
+/// Which patterns are equal to others or within them, as one of so many questions of a run, which share the
+/// states of all questions: it may visit that part of them, and some for each pattern, but not more than as much
+/// again. And about how many it did visit.
+pub fn inclusions_among(patterns: &[&Ast], budget: Budget, questions: usize) -> (Pairs, usize) {
     let sources: Vec<Source<'_>> = patterns.iter().map(|&ast| Source::Tree(ast)).collect();
-    let index = Index::part_of(&sources, budget, (1, questions));
-    let mut candidates = Candidates::new(index.live.len(), index.total / ASIDE);
+    let share = QUESTIONS / questions.clamp(1, MOST_PARTS);
+    let total = share + TOTAL_PER_PATTERN.saturating_mul(patterns.len()).min(share);
+    let index = Index::within(&sources, budget, (1, questions), total);
+    let mut candidates = index.no_candidates();
     let texts = Texts::sorted(index.runs().iter().map(|&(text, _)| text).collect());
     index.inclusions(&texts, &mut candidates);
-    index.decided(candidates, &|_, _| Wanted::Inclusion)
+    let mut purse = Purse::new(total);
+    let spent = index.spent + candidates.spent();
+    let pairs = index.decided(candidates, &|_, _| Wanted::Inclusion, &mut purse);
+    (pairs, spent + (total - purse.left))
+}
+
+/// The part of something that is divided among a run, the first number of the second.
+fn part_of(of: usize, (own, all): (usize, usize)) -> usize {
+    (of / all.max(1)).saturating_mul(own).clamp(of / MOST_PARTS, of)
 }
 
 /// What became of one pair.
@@ -335,6 +353,8 @@ pub struct Index<'a> {
     unknown: Vec<(usize, Reason)>,
     /// The states that all pairs together may visit.
     total: usize,
+    /// How many were visited for the samples, and made.
+    spent: usize,
     /// By how many threads the pairs are decided.
     threads: usize,
 }
@@ -353,17 +373,24 @@ impl<'a> Index<'a> {
 
     /// [`Index::of`] of what is a part of the run, the first number of the second: it may visit that part of
     /// the states of a run, and some for each pattern.
-    pub fn part_of(patterns: &[Source<'a>], budget: Budget, (own, all): (usize, usize)) -> Self {
+    pub fn part_of(patterns: &[Source<'a>], budget: Budget, part: (usize, usize)) -> Self {
+        let own = part_of(TOTAL, part);
+        let total = own + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
+        Self::within(patterns, budget, part, total)
+    }
+
+    /// Prepares patterns whose pairs may visit `total` states, as a part of a run.
+    fn within(patterns: &[Source<'a>], budget: Budget, run: (usize, usize), total: usize) -> Self {
         let mut first: AHashMap<Cow<'a, [u8]>, usize> = AHashMap::with_capacity(patterns.len());
         let mut groups: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut live = Vec::new();
         let mut unknown = Vec::new();
         let mut entries = Vec::with_capacity(patterns.len());
-        let part = |of: usize| (of / all.max(1)).saturating_mul(own).clamp(of / MOST_PARTS, of);
-        let total = part(TOTAL) + TOTAL_PER_PATTERN.saturating_mul(patterns.len());
+        let part = |of| part_of(of, run);
         let mut states_left = total / ASIDE;
         let mut size_left =
             part(SIZE) as u64 + SIZE_PER_PATTERN.saturating_mul(patterns.len() as u64);
+        let size_at_first = size_left;
         let mut sets = AHashMap::new();
         let mut ranges_left = part(RANGES) + RANGES_PER_PATTERN.saturating_mul(patterns.len());
         for (at, &source) in patterns.iter().enumerate() {
@@ -428,7 +455,8 @@ impl<'a> Index<'a> {
         let mut same: Vec<Vec<usize>> = groups.into_values().collect();
         same.sort_unstable();
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { budget, entries, same, live, unknown, total, threads }
+        let spent = total / ASIDE - states_left + (size_at_first - size_left) as usize;
+        Self { budget, entries, same, live, unknown, total, spent, threads }
     }
 
     /// Lets so many threads decide the pairs, not as many as the machine has cores. What is found
@@ -492,7 +520,7 @@ impl<'a> Index<'a> {
     /// The pairs that are at odds in a way that is wanted. `wanted` is asked of the patterns that
     /// stand for those of the same text, the lower index first.
     pub fn pairs_where(&self, wanted: Want<'_>) -> Pairs {
-        let mut candidates = Candidates::new(self.live.len(), self.total / ASIDE);
+        let mut candidates = self.no_candidates();
         let runs = self.runs();
         let texts = Texts::sorted(runs.iter().map(|&(text, _)| text).collect());
         let owners: Vec<Owner> = runs.iter().map(|&(_, owner)| owner).collect();
@@ -512,15 +540,18 @@ impl<'a> Index<'a> {
         }
         self.overlaps(&texts, &owners, &places, &mut candidates);
         self.unwritten(&mut candidates);
-        self.decided(candidates, wanted)
+        self.decided(candidates, wanted, &mut Purse::new(self.total))
+    }
+
+    fn no_candidates(&self) -> Candidates {
+        Candidates::new(self.live.len(), self.entries.len(), self.total / ASIDE)
     }
 
     /// What comes of the candidates.
-    fn decided(&self, mut candidates: Candidates, wanted: Want<'_>) -> Pairs {
+    fn decided(&self, mut candidates: Candidates, wanted: Want<'_>, purse: &mut Purse) -> Pairs {
         candidates.tidy();
         candidates.pairs.retain(|&(a, b)| wanted(a as usize, b as usize) != Wanted::Nothing);
-        let mut purse = Purse::new(self.total);
-        let (findings, undecided) = self.decide(&candidates.pairs, wanted, &mut purse);
+        let (findings, undecided) = self.decide(&candidates.pairs, wanted, purse);
         let looked_at = candidates.pairs.len();
         let all = self.live.len() * self.live.len().saturating_sub(1) / 2;
         // What was left out may be a pair that was found in another way, or have been met before.
@@ -624,8 +655,18 @@ impl<'a> Index<'a> {
         done.into_iter().flat_map(|(_, relations)| relations).collect()
     }
 
-    /// The relation of one pair, which may visit `share` states.
+    /// The relation of one pair, which may visit `share` states, and what it takes to keep it.
     fn relation(&self, a: u32, b: u32, share: usize, wanted: Wanted) -> Decided {
+        let mut decided = self.relation_within(a, b, share, wanted);
+        if let Some(Relation { witness: Some(witness), .. }) = &decided.relation {
+            // A byte as much as a state: what is kept has a bound as well.
+            decided.used += witness.text.len();
+        }
+        decided
+    }
+
+    /// The relation of one pair, which may visit `share` states.
+    fn relation_within(&self, a: u32, b: u32, share: usize, wanted: Wanted) -> Decided {
         let known = |relation| Decided { relation: Some(relation), used: 0, cut: false };
         if let (Some(a), Some(b)) = (self.plain(a), self.plain(b)) {
             let fuel = Fuel::new(share.max(TEXTS));
@@ -701,10 +742,8 @@ impl<'a> Index<'a> {
         let lists: Vec<Vec<u32>> =
             same().map(|same| same.iter().map(|&(_, b)| b).collect()).collect();
         let literals = Texts::sorted(same().filter_map(|same| Some(&*same.first()?.0)).collect());
-        let mut hits = Vec::new();
+        let mut hits = Hits::new(self.entries.len());
         let mut claimed = vec![0u32; self.entries.len()];
-        // With none left every hit is a candidate.
-        let fuel = Fuel::new(self.total / ASIDE);
         for &a in &self.live {
             let Some(sample) = self.sample(a) else {
                 // Nothing is known of it, so it is held against all.
@@ -713,7 +752,7 @@ impl<'a> Index<'a> {
             };
             hits.clear();
             if candidates.pay(generic.len(), 1) {
-                hits.extend_from_slice(&generic);
+                generic.iter().for_each(|&b| hits.add(b));
             }
             for (at, _) in sample.char_indices() {
                 if !candidates.pay_search(sample.len() - at, self.live.len()) {
@@ -722,21 +761,22 @@ impl<'a> Index<'a> {
                 for literal in literals.prefixes(&sample[at..]) {
                     let list = lists.get(literal as usize).map_or(&[][..], Vec::as_slice);
                     if candidates.pay(list.len(), 1) {
-                        hits.extend_from_slice(list);
+                        list.iter().for_each(|&b| hits.add(b));
                     }
                 }
             }
-            hits.sort_unstable();
-            hits.dedup();
             let chars: Vec<char> = sample.chars().collect();
-            for &b in &hits {
+            for &b in hits.sorted() {
                 let Some(claimed) = claimed.get_mut(b as usize) else { continue };
                 if *claimed >= MANY {
                     candidates.count(b, 1);
                     continue;
                 }
-                let may_claim =
-                    |compiled: &Compiled<'_>| compiled.claims(&chars, &fuel) != Some(false);
+                // With no fuel left every hit is a candidate.
+                let fuel = &candidates.claims;
+                let may_claim = |compiled: &Compiled<'_>| {
+                    fuel.is_empty() || compiled.claims(&chars, fuel) != Some(false)
+                };
                 let claims =
                     b != a && (self.plain(b).is_some() || self.compiled(b).is_some_and(may_claim));
                 if claims {
@@ -809,7 +849,7 @@ impl<'a> Index<'a> {
         starts.extend(places.iter().enumerate().filter(|(_, (_, at))| *at == 0).map(|(n, _)| n));
         starts.push(places.len());
         let mut claimed = vec![0u32; self.entries.len()];
-        let mut hits: Vec<u32> = Vec::new();
+        let mut hits = Hits::new(self.entries.len());
         for &a in &self.live {
             let Some(&run) = run_of.get(a as usize) else { continue };
             let Some(&[start, end]) = starts.get(run as usize..).and_then(<[usize]>::first_chunk)
@@ -820,7 +860,7 @@ impl<'a> Index<'a> {
             hits.clear();
             let mut hit = |run: u32| {
                 if candidates.pay(1, 1) {
-                    hits.extend(owner(run));
+                    owner(run).into_iter().for_each(|b| hits.add(b));
                 }
             };
             runs.prefixes_of(run).for_each(&mut hit);
@@ -831,14 +871,12 @@ impl<'a> Index<'a> {
                 }
                 let mut hit = |run: u32| {
                     if candidates.pay(1, 1) {
-                        hits.extend(owner(run));
+                        owner(run).into_iter().for_each(|b| hits.add(b));
                     }
                 };
                 runs.prefixes(rest).for_each(&mut hit);
             }
-            hits.sort_unstable();
-            hits.dedup();
-            for &b in &hits {
+            for &b in hits.sorted() {
                 let Some(claimed) = claimed.get_mut(b as usize) else { continue };
                 if *claimed >= MANY {
                     candidates.count(b, 1);
@@ -1075,32 +1113,81 @@ impl<'a> Index<'a> {
     }
 }
 
+/// Patterns, each once however often it is added.
+struct Hits {
+    all: Vec<u32>,
+    /// By pattern: the number of the list that it was added to last.
+    added_to: Vec<u32>,
+    list: u32,
+}
+
+impl Hits {
+    /// None of so many.
+    fn new(patterns: usize) -> Self {
+        Self { all: Vec::new(), added_to: vec![0; patterns], list: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.all.clear();
+        self.list += 1;
+    }
+
+    fn add(&mut self, pattern: u32) {
+        if let Some(list) = self.added_to.get_mut(pattern as usize)
+            && std::mem::replace(list, self.list) != self.list
+        {
+            self.all.push(pattern);
+        }
+    }
+
+    fn sorted(&mut self) -> &[u32] {
+        self.all.sort_unstable();
+        &self.all
+    }
+}
+
 /// The candidates so far.
 struct Candidates {
     /// What may still be spent on looking for them.
     fuel: Fuel,
+    /// What may still be spent on trying whether a pattern claims the sample of another.
+    claims: Fuel,
     /// What is owed besides, in sixteenths of a unit: most of what is looked at costs less than one.
     owed: usize,
     pairs: Vec<(u32, u32)>,
     /// How many pairs there may be.
     most: usize,
+    /// For each pair that there could be whether it is one, and how many patterns there are; empty where they are
+    /// too many. Then the pairs are sorted from time to time.
+    marks: Vec<u64>,
+    width: usize,
     sorted: usize,
     more: HashMap<u32, usize>,
     left_out: usize,
 }
 
 impl Candidates {
-    /// Those of so many patterns, for which so much may be spent.
-    fn new(patterns: usize, total: usize) -> Self {
+    /// Those of so many patterns, numbered up to `numbers`, for which so much may be spent.
+    fn new(patterns: usize, numbers: usize, total: usize) -> Self {
+        let bits = numbers.checked_mul(numbers).filter(|&bits| bits <= MARKED).unwrap_or(0);
         Self {
             fuel: Fuel::new(total),
+            claims: Fuel::new(total),
             owed: 0,
             pairs: Vec::new(),
-            most: MAX_CANDIDATES + CANDIDATES_PER_PATTERN.saturating_mul(patterns),
+            most: (MAX_CANDIDATES + CANDIDATES_PER_PATTERN.saturating_mul(patterns))
+                .min(total / (PAIR / ASIDE)),
+            marks: vec![0; bits.div_ceil(64)],
+            width: numbers,
             sorted: 0,
             more: HashMap::new(),
             left_out: 0,
         }
+    }
+
+    /// What was spent.
+    fn spent(&self) -> usize {
+        self.fuel.used() + self.claims.used()
     }
 
     /// Pays for looking at so many pairs, each as much as so many bytes; if that cannot be paid they are left out.
@@ -1134,14 +1221,24 @@ impl Candidates {
     }
 
     fn add(&mut self, a: u32, b: u32) {
-        if a == b {
+        let pair = (a.min(b), a.max(b));
+        if a == b || self.pairs.last() == Some(&pair) {
             return;
         }
-        if self.pairs.len() >= 2 * self.sorted.max(1 << 16) {
+        let bit = pair.0 as usize * self.width + pair.1 as usize;
+        if let Some(word) = self.marks.get_mut(bit / 64) {
+            if *word >> (bit % 64) & 1 == 1 {
+                return self.pay_bytes(4);
+            }
+            *word |= 1 << (bit % 64);
+        } else if self.pairs.len() >= (2 * self.sorted.max(1 << 16)).min(self.most)
+            && self.pairs.len() - self.sorted >= self.pairs.len() / 8
+        {
             self.tidy();
         }
+        self.fuel.spend(1);
         if self.pairs.len() < self.most {
-            self.pairs.push((a.min(b), a.max(b)));
+            self.pairs.push(pair);
         } else {
             self.left_out += 1;
         }
@@ -1508,22 +1605,28 @@ fn triples_within(program: &Program, met_left: &Fuel) -> Option<Vec<(Triple, Rol
 /// undecided where that does not suffice.
 pub(super) fn of_texts(a: &str, b: &str, fuel: &Fuel) -> Relation {
     let undecided = || Relation::bare(Kind::Undecided(Reason::Bound(Bound::Total)));
-    fuel.spend((a.len() + b.len()) / 32);
+    fuel.spend((a.len() + b.len()) / 16);
     if fuel.is_empty() {
         return undecided();
     }
-    let (x, y): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let place = |large: &str, small: &str| {
-        large.find(small).and_then(|at| large.get(..at)).map(|before| before.chars().count())
+        let at = if large.len() < small.len() { None } else { large.find(small) };
+        at.and_then(|at| large.get(..at)).map(|before| before.chars().count())
+    };
+    let within = |large: &str, small: &str, at: usize| {
+        let (all, part) = ((0, large.chars().count()), (at, at + small.chars().count()));
+        let shared = (part.0 < part.1).then_some(part);
+        Witness { text: large.to_owned(), shared, a: all, b: part }
     };
     if let Some(at) = place(a, b) {
-        let witness = witness(&x, (0, x.len()), (at, at + y.len()));
-        return Relation { kind: Kind::AWithinB, witness: Some(witness) };
+        return Relation { kind: Kind::AWithinB, witness: Some(within(a, b, at)) };
     }
     if let Some(at) = place(b, a) {
-        let witness = witness(&y, (at, at + x.len()), (0, y.len()));
+        let witness = within(b, a, at);
+        let witness = Witness { a: witness.b, b: witness.a, ..witness };
         return Relation { kind: Kind::BWithinA, witness: Some(witness) };
     }
+    let (x, y): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     // By length in scalar values, the longest first; of equal ones the one that `a` begins.
     let mut all: Vec<(std::cmp::Reverse<usize>, bool, usize)> = Vec::new();
     for (left, right, flipped) in [(a, b, false), (b, a, true)] {

@@ -30,10 +30,55 @@ const UNDERSCORE: u8 = 8;
 /// How many sets of these there are.
 const KINDS: usize = 16;
 
+/// Up to how many pairs of states have a place of their own in a table, 4 bytes each.
+const DENSE: usize = 1 << 20;
+
 /// The pairs of states, each a state or [`BEFORE`], with how many characters are still to come at
 /// least.
 #[derive(Debug)]
-pub(crate) struct Reach(Map<(u32, u32), u32>);
+pub(crate) struct Reach(Table);
+
+/// A number for each pair of states: one more than it, and 0 for none.
+#[derive(Debug)]
+enum Table {
+    /// Where there are few pairs; how many there are for a state of the first pattern.
+    Dense(Vec<u32>, usize),
+    Sparse(Map<(u32, u32), u32>),
+}
+
+impl Table {
+    fn new(a: &Program, b: &Program) -> Self {
+        let width = b.len() + 1;
+        match (a.len() + 1).checked_mul(width) {
+            Some(all) if all <= DENSE => Self::Dense(vec![0; all], width),
+            _ => Self::Sparse(Map::default()),
+        }
+    }
+
+    /// Where a pair stands; [`BEFORE`] is the first of the states.
+    fn place(width: usize, (a, b): (u32, u32)) -> usize {
+        a.wrapping_add(1) as usize * width + b.wrapping_add(1) as usize
+    }
+
+    /// Sets the number of a pair that has none or a larger one; whether that is so.
+    fn lower(&mut self, pair: (u32, u32), number: u32) -> bool {
+        let known = match self {
+            Self::Dense(all, width) => all.get_mut(Self::place(*width, pair)),
+            Self::Sparse(all) => Some(all.entry(pair).or_insert(0)),
+        };
+        // 0 wraps round to the largest.
+        let lower = known.filter(|known| number < known.wrapping_sub(1));
+        lower.map(|known| *known = number + 1).is_some()
+    }
+
+    fn get(&self, pair: (u32, u32)) -> Option<u32> {
+        let number = match self {
+            Self::Dense(all, width) => all.get(Self::place(*width, pair)),
+            Self::Sparse(all) => all.get(&pair),
+        };
+        number?.checked_sub(1)
+    }
+}
 
 impl Reach {
     /// Finds them; `None` where that takes more than `most` units.
@@ -57,20 +102,23 @@ impl Reach {
         // Each step is one character, so what waits is in order, and so are the seeds: of the two
         // the nearer one is next.
         let mut waiting: VecDeque<(u32, (u32, u32))> = VecDeque::new();
-        let mut least: Map<(u32, u32), u32> = Map::default();
+        let mut least = Table::new(a, b);
         let [a, b] = &search.sides;
         loop {
             let seed = seeds.next_if(|seed| waiting.front().is_none_or(|next| seed.0 <= next.0));
             let is_seed = seed.is_some();
             let Some((rest, pair)) = seed.or_else(|| waiting.pop_front()) else { break };
-            let known = least.entry(pair).or_insert(u32::MAX);
             // A seed may have been met by then; what waited may have turned out to be nearer.
-            if if is_seed { *known <= rest } else { *known < rest } {
+            let is_met = if is_seed {
+                !least.lower(pair, rest)
+            } else {
+                least.get(pair).is_some_and(|known| known < rest)
+            };
+            if is_met {
                 continue;
             }
-            *known = rest;
             let (from_a, from_b) = (a.before(pair.0), b.before(pair.1));
-            fuel.spend(1 + from_a.len() * from_b.len() / 8);
+            fuel.spend(1 + from_a.len() * from_b.len() / 16);
             if search.is_over() {
                 return None;
             }
@@ -79,10 +127,8 @@ impl Reach {
                     if reads.and(other).is_empty() {
                         continue;
                     }
-                    let known = least.entry((x, y)).or_insert(u32::MAX);
                     let rest = rest.saturating_add(1);
-                    if rest < *known {
-                        *known = rest;
+                    if least.lower((x, y), rest) {
                         waiting.push_back((rest, (x, y)));
                     }
                 }
@@ -94,7 +140,7 @@ impl Reach {
     /// How many characters a frame with a landmark or a piece goes on for at least from there; `None`
     /// where there is no such frame.
     pub(crate) fn least(&self, a: u32, b: u32) -> Option<u32> {
-        self.0.get(&(a, b)).copied()
+        self.0.get((a, b))
     }
 }
 

@@ -88,10 +88,10 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
     }
 
     /// Meets a place one character after another, from which at least `rest` more characters are
-    /// needed; `u32::MAX` for one that leads nowhere.
-    pub(crate) fn push(&mut self, node: N, parent: u32, symbol: Symbol, rest: u32) {
+    /// needed; `u32::MAX` for one that leads nowhere. Whether it is to be looked at.
+    pub(crate) fn push(&mut self, node: N, parent: u32, symbol: Symbol, rest: u32) -> bool {
         if rest == u32::MAX {
-            return;
+            return false;
         }
         let length = self.length(parent) + 1;
         let number = self.entries.len() as u32;
@@ -102,7 +102,7 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
             known.and_then(|known| Some((known, self.entries.get_mut(known as usize)?)))
         {
             if length >= entry.length && (self.exact || entry.times >= VISITS) {
-                return;
+                return false;
             }
             entry.times = entry.times.saturating_add(1);
             if length < entry.length {
@@ -114,6 +114,7 @@ impl<N: Hash + Eq + Copy> Frontier<N> {
         }
         self.entries.push(Entry { node, parent, symbol, length, times, is_past: false });
         self.wait(number, length as usize + rest as usize);
+        true
     }
 
     fn wait(&mut self, number: u32, least: usize) {

@@ -196,7 +196,7 @@ pub(crate) fn shared(
                 continue;
             }
             moves(&mut walkers[1], node.b, place(node.b), node.phase, &mut b_moves);
-            fuel.spend(1 + a_moves.len() * b_moves.len());
+            fuel.spend(1 + a_moves.len() * b_moves.len() / 2);
             if fuel.is_empty() {
                 break;
             }
@@ -216,10 +216,14 @@ pub(crate) fn shared(
                             b: settle(b_move, phase, letter),
                         };
                         let Some(rest) = rest(&node) else { continue };
+                        // Looking it up costs more than all that goes before.
+                        fuel.spend(1);
                         if exact && is_worse(&frontier, node, [a, b], frontier.length(number) + 1) {
                             continue;
                         }
-                        frontier.push(node, number, symbol, rest);
+                        if frontier.push(node, number, symbol, rest) {
+                            fuel.spend(2);
+                        }
                     }
                 }
             }

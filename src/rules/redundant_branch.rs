@@ -1,19 +1,19 @@
 //! `redundant-branch`: a branch of an alternation that claims nothing of its own.
 
-use std::sync::{Mutex, PoisonError};
+use ahash::AHashMap;
 
 use super::{
-    Ask, Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, first_of,
-    holds_alone, quoted,
+    Check, Findings, FixAvailability, Level, PatternPlace, Rule, each_pattern, first_of, in_waves,
+    quoted,
 };
 use crate::diagnostic::Diagnostic;
 use crate::fix::{Applicability, Fix};
+use crate::overlap::fuel::Fuel;
 use crate::overlap::matcher::{Lead, Matcher, Outcome};
 use crate::overlap::{
     Answer, Bound, Budget, Compiled, Finding, Kind, Member, Outline, Reason, Sample, Wanted, few,
     inclusions_among,
 };
-use crate::pattern::Pattern;
 use crate::pattern::ast::{Ast, Node, NodeKind};
 use crate::pattern::measure::{
     children, part, plain_text, plain_text_without, surely_not_everywhere, surely_satisfiable,
@@ -47,6 +47,13 @@ const MAX_SEARCHED: usize = 16;
 /// Where trying a branch takes a search of its own, the most states it may hold.
 const STATES: usize = 100_000;
 
+/// The states that all patterns of a run may visit, about, and each.
+const ALL_STATES: u64 = 24_000_000;
+const MOST_STATES: usize = 12_000_000;
+
+/// From how many patterns on they are looked at on several threads.
+const PER_THREAD: usize = 64;
+
 /// How many parts of all patterns of a run may be copied and looked at, about, and of one at least and at
 /// most.
 const ALL_PARTS: usize = 4_000_000;
@@ -55,6 +62,9 @@ const MOST_PARTS: usize = 1_000_000;
 
 /// What is said where that is not enough.
 const TOO_LONG: &str = "the pattern is too long for all alternations within each other to be tried";
+
+/// What is said of the patterns that are left where all have taken too many states.
+const TOO_MUCH: &str = "the work of a run on branches is bounded";
 
 /// How many steps of the matcher cost about as much as one state: it runs many short searches.
 const STEPS_PER_STATE: u32 = 8;
@@ -86,16 +96,35 @@ struct Open {
 type Covered = (usize, Option<usize>);
 
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
-    let open = Mutex::new(Vec::new());
-    let analyse = |id, pattern: &_| {
-        let (found, left) = analyse(workspace, id, pattern);
-        if let Some(left) = left {
-            open.lock().unwrap_or_else(PoisonError::into_inner).push(left);
+    let patterns = workspace.patterns;
+    let has_bar = |id: &PatternId| patterns.get(*id).text().contains('|');
+    let ids: Vec<PatternId> = patterns.unusual().iter().copied().filter(has_bar).collect();
+    let (seen, left) = in_waves(&ids, ALL_STATES, ids.len() >= PER_THREAD, |id| {
+        let fuel = Fuel::new(MOST_STATES);
+        let seen = analyse(workspace, id, &fuel);
+        (seen, fuel.used() as u64)
+    });
+    let mut found: AHashMap<PatternId, Vec<Found>> = AHashMap::new();
+    let mut open = Vec::new();
+    for (id, (theirs, left)) in seen {
+        open.extend(left);
+        if !theirs.is_empty() {
+            found.insert(id, theirs);
         }
-        found
+    }
+    let not_seen = |&id: &PatternId| {
+        let mut alternations = Vec::new();
+        collect(&patterns.tree(id)?.root, &mut alternations);
+        let alternation = alternations.first()?.span;
+        Some(Open { pattern: id, alternation, why: TOO_MUCH.to_owned() })
     };
-    each_pattern(workspace, findings, analyse, report);
-    let open: Vec<Open> = open.into_inner().unwrap_or_else(PoisonError::into_inner);
+    open.extend(left.iter().filter_map(not_seen));
+    each_pattern(
+        workspace,
+        findings,
+        |id, _| found.get(&id).into_iter().flatten(),
+        |findings, place, found| report(findings, place, found),
+    );
     give_up(workspace, &open, findings);
 }
 
@@ -117,16 +146,10 @@ fn give_up(workspace: &Workspace<'_>, open: &[Open], findings: &mut Findings) {
     findings.push(finding.with_hypothesis(hypothesis.id()));
 }
 
-/// What there is to say of a pattern, and what is left of it where nothing is.
-fn analyse(
-    workspace: &Workspace<'_>,
-    id: PatternId,
-    pattern: &Pattern<'_>,
-) -> (Vec<Found>, Option<Open>) {
+/// What there is to say of a pattern, and what is left of it where nothing is; paid from `fuel`.
+fn analyse(workspace: &Workspace<'_>, id: PatternId, fuel: &Fuel) -> (Vec<Found>, Option<Open>) {
     let mut found = Vec::new();
-    if !pattern.text().contains('|') {
-        return (found, None);
-    }
+    let pattern = workspace.patterns.get(id);
     let Some(ast) = workspace.patterns.tree(id) else { return (found, None) };
     let mut alternations = Vec::new();
     collect(&ast.root, &mut alternations);
@@ -134,6 +157,7 @@ fn analyse(
         workspace,
         id,
         ast,
+        fuel,
         tried: 0,
         reduced: Vec::new(),
         searched: 0,
@@ -160,7 +184,7 @@ fn analyse(
             open = open.or(Some((alternation.span, TOO_LONG.to_owned())));
             break;
         }
-        let (covered, met) = covered(ast, branches, workspace.patterns.unusual().len());
+        let (covered, met) = covered(ast, branches, workspace.patterns.unusual().len(), fuel);
         open = open.or(met.map(|met| (alternation.span, met)));
         let is_searched = is_searched(&ast.root, alternation);
         for (at, by) in covered {
@@ -175,6 +199,8 @@ fn analyse(
         }
         open = open.or(context.bound.take().map(|met| (alternation.span, met)));
     }
+    let steps = steps(workspace.patterns.unusual().len()) - context.steps;
+    fuel.spend((steps / STEPS_PER_STATE) as usize);
     match (found.last_mut(), open) {
         (Some(Found::Branch { more, .. }), Some(_)) => *more = true,
         // Of a pattern that is too large for every question, `undecided-overlap` speaks.
@@ -238,9 +264,14 @@ fn plainly_within(parts: &[Ast]) -> Option<Vec<(usize, usize)>> {
 }
 
 /// Which parts lie within which, and the bound that leaves some open.
-fn within_by_index(parts: &[Ast], patterns: usize) -> (Vec<(usize, usize)>, Option<String>) {
+fn within_by_index(
+    parts: &[Ast],
+    patterns: usize,
+    fuel: &Fuel,
+) -> (Vec<(usize, usize)>, Option<String>) {
     let references: Vec<&Ast> = parts.iter().collect();
-    let pairs = inclusions_among(&references, budget(patterns), patterns);
+    let (pairs, used) = inclusions_among(&references, budget(patterns), patterns);
+    fuel.spend(used);
     let mut within = inclusions(&pairs.findings);
     for same in &pairs.same {
         if let [first, others @ ..] = same.as_slice() {
@@ -268,7 +299,12 @@ fn inclusions(findings: &[Finding]) -> Vec<(usize, usize)> {
 
 /// The branches that, searched for alone, lie within another one that stays; of equal ones the later. Besides, the
 /// bound that leaves some open.
-fn covered(ast: &Ast, branches: &[Node], patterns: usize) -> (Vec<Covered>, Option<String>) {
+fn covered(
+    ast: &Ast,
+    branches: &[Node],
+    patterns: usize,
+    fuel: &Fuel,
+) -> (Vec<Covered>, Option<String>) {
     let texts: Option<Vec<String>> =
         if branches.len() <= FEW { branches.iter().map(plain_text).collect() } else { None };
     let mut within: Vec<(usize, usize)> = Vec::new();
@@ -284,16 +320,18 @@ fn covered(ast: &Ast, branches: &[Node], patterns: usize) -> (Vec<Covered>, Opti
     let parts: Vec<Ast> = branches.iter().map(|branch| part(ast, branch.clone())).collect();
     let plain = if parts.len() <= FEW { plainly_within(&parts) } else { None };
     let (found, bound) =
-        plain.map_or_else(|| within_by_index(&parts, patterns), |found| (found, None));
+        plain.map_or_else(|| within_by_index(&parts, patterns, fuel), |found| (found, None));
     within.extend(found);
     within.sort_unstable();
     within.dedup_by_key(|(a, _)| *a);
     let mut all: Vec<Covered> = within.into_iter().map(|(a, b)| (a, Some(b))).collect();
     // The index passes over patterns that claim nothing.
     for (at, branch) in branches.iter().enumerate().take(MAX_TRIED) {
-        if !surely_satisfiable(branch)
-            && holds_alone(ast, branch, Ask::ClaimsNothing, budget(patterns))
-        {
+        let claims_nothing = || {
+            let alone = part(ast, branch.clone());
+            *Compiled::new(&alone, budget(patterns)).sample_paid(fuel) == Sample::None
+        };
+        if !surely_satisfiable(branch) && claims_nothing() {
             all.retain(|(a, _)| *a != at);
             all.push((at, None));
         }
@@ -307,6 +345,8 @@ struct Context<'w, 'd> {
     workspace: &'w Workspace<'d>,
     id: PatternId,
     ast: &'w Ast,
+    /// What searches are paid from.
+    fuel: &'w Fuel,
     /// How many branches were tried in it.
     tried: usize,
     /// The branches that are gone already.
@@ -331,6 +371,7 @@ struct Context<'w, 'd> {
 impl Context<'_, '_> {
     /// Pays for so many parts; whether there are enough.
     fn pay(&mut self, parts: usize) -> bool {
+        self.fuel.spend(parts);
         let left = self.parts.checked_sub(parts);
         self.parts = left.unwrap_or(self.parts);
         left.is_some()
@@ -412,16 +453,16 @@ impl Context<'_, '_> {
         let whole = self.whole.get_or_insert_with(|| Compiled::new(self.ast, budget));
         self.reduced.push(branch.span);
         let compiled = Compiled::new(&reduced, budget);
-        let shown = match Compiled::new(&only, budget).sample() {
+        let shown = match Compiled::new(&only, budget).sample_paid(self.fuel) {
             Sample::Frame(frame) => is_missed(frame, &mut self.steps),
             _ => false,
         };
         let mut answer = Answer::No(String::new());
         if !shown {
-            answer = whole.within(&compiled);
+            answer = whole.within_paid(&compiled, self.fuel);
         }
         if answer == Answer::Yes {
-            answer = compiled.within(whole);
+            answer = compiled.within_paid(whole, self.fuel);
         }
         if let Answer::Undecided(reason) = &answer {
             self.bound = self.bound.take().or_else(|| bound(reason));
