@@ -410,19 +410,19 @@ fn each_pattern<'w, 'd, F: Send, I: IntoIterator<Item = F>>(
 }
 
 /// What `look` says of patterns, in their order until what it costs is `most` or more, and those that are left.
+///
+/// `wave` are looked at before the cost so far is added up; not by the number of threads, so that what is found does not
+/// depend on it.
 fn in_waves<T: Send>(
     ids: &[PatternId],
-    most: u64,
+    (wave, most): (usize, u64),
     on_threads: bool,
     look: impl Fn(PatternId) -> (T, u64) + Sync,
 ) -> (Vec<(PatternId, T)>, &[PatternId]) {
-    /// So many are looked at before the cost so far is added up. Not by the number of threads, so that what is found
-    /// does not depend on it.
-    const WAVE: usize = 16;
     let mut found = Vec::with_capacity(ids.len());
     let (mut left, mut cost) = (ids, 0);
     while cost < most
-        && let (wave @ [_, ..], rest) = left.split_at(WAVE.min(left.len()))
+        && let (wave @ [_, ..], rest) = left.split_at(wave.min(left.len()))
     {
         let one = |&id: &PatternId| (id, look(id));
         let seen: Vec<_> = if on_threads {
@@ -562,14 +562,14 @@ mod tests {
         let ids: Vec<PatternId> = (0..100).map(PatternId).collect();
         for on_threads in [false, true] {
             let look = |id: PatternId| (id.0 % 10 == 3, 5);
-            let (found, left) = in_waves(&ids, 200, on_threads, look);
+            let (found, left) = in_waves(&ids, (16, 200), on_threads, look);
             // Whole waves: 16 and 16 patterns cost 160, and with 16 more it is enough.
             assert_eq!(left.first(), Some(&PatternId(48)));
             let seen: Vec<PatternId> = found.iter().map(|(id, _)| *id).collect();
             assert_eq!(seen, ids[..48]);
             assert!(found.iter().all(|(id, it)| *it == (id.0 % 10 == 3)));
-            assert!(in_waves(&ids, u64::MAX, on_threads, look).1.is_empty());
-            assert!(in_waves(&[], 200, on_threads, look).1.is_empty());
+            assert!(in_waves(&ids, (16, u64::MAX), on_threads, look).1.is_empty());
+            assert!(in_waves(&[], (16, 200), on_threads, look).1.is_empty());
         }
     }
 }

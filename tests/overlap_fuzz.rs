@@ -4,7 +4,7 @@
 //! A run takes at most what a clock shows, which counts what else the machine does, and at most what its threads
 //! take of the processors together: the less of both is held against the bound.
 //!
-//! `cargo test --release --test overlap_fuzz -- --ignored --nocapture` goes on for `REGLINT_SECONDS`
+//! `cargo test --release --test overlap_fuzz -- --ignored --nocapture --test-threads 1` goes on for `REGLINT_SECONDS`
 //! (default 600) from `REGLINT_SEED` (default 1); without `--ignored` a few cases are run. A time is held
 //! against the bound only in the long run, for which the command has to be an optimised one.
 #![allow(clippy::print_stdout, reason = "the measures are for reading")]

@@ -68,7 +68,7 @@ const TOTAL: usize = 190_000_000;
 const MOST_PARTS: usize = 1_024;
 
 /// The part of that which the samples may take besides, and the search for candidates.
-const ASIDE: usize = 8;
+const ASIDE: usize = 12;
 
 /// How many more for each pattern.
 const TOTAL_PER_PATTERN: usize = 12_000;

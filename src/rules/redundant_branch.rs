@@ -51,6 +51,9 @@ const STATES: usize = 100_000;
 const ALL_STATES: u64 = 24_000_000;
 const MOST_STATES: usize = 12_000_000;
 
+/// How many are looked at at a time.
+const WAVE: usize = 16;
+
 /// From how many patterns on they are looked at on several threads.
 const PER_THREAD: usize = 64;
 
@@ -99,7 +102,7 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     let patterns = workspace.patterns;
     let has_bar = |id: &PatternId| patterns.get(*id).text().contains('|');
     let ids: Vec<PatternId> = patterns.unusual().iter().copied().filter(has_bar).collect();
-    let (seen, left) = in_waves(&ids, ALL_STATES, ids.len() >= PER_THREAD, |id| {
+    let (seen, left) = in_waves(&ids, (WAVE, ALL_STATES), ids.len() >= PER_THREAD, |id| {
         let fuel = Fuel::new(MOST_STATES);
         let seen = analyse(workspace, id, &fuel);
         (seen, fuel.used() as u64)

@@ -24,6 +24,9 @@ pub(super) const RULE: Rule = Rule {
 /// The work on all patterns of a run, in nanoseconds of the model.
 const MAX_COST: u64 = 600_000_000;
 
+/// How many are looked at at a time: few, because one may cost a tenth of that.
+const WAVE: usize = 4;
+
 fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     // fancy-regex runs most of these in linear time.
     if workspace.consumer == Consumer::Rust {
@@ -36,7 +39,7 @@ fn check(workspace: &Workspace<'_>, findings: &mut Findings) {
     };
     let suspects: Vec<PatternId> = patterns.unusual().iter().copied().filter(is_suspect).collect();
     let attack = |id| tree(id).map_or((None, 0), attack);
-    let (found, left) = in_waves(&suspects, MAX_COST, true, attack);
+    let (found, left) = in_waves(&suspects, (WAVE, MAX_COST), true, attack);
     let found: AHashMap<PatternId, Attack> =
         found.into_iter().filter_map(|(id, attack)| Some((id, attack?))).collect();
     each_pattern(workspace, findings, |id, _| found.get(&id), |to, at, it| report(to, at, it));
