@@ -369,6 +369,29 @@ mod tests {
         Program::new(&ast, Err::Over, MAX_SIZE).unwrap_or_else(|e| panic!("{pattern}: {e:?}"))
     }
 
+    #[test]
+    fn both_tables_keep_the_least() {
+        let (a, b) = (program("abc"), program("[ab]+c"));
+        let width = b.len() + 1;
+        let mut dense = Table::new(&a, &b);
+        assert!(matches!(&dense, Table::Dense(all, _) if all.len() == (a.len() + 1) * width));
+        let mut sparse = Table::Sparse(Map::default());
+        let states = |of: &Program| (0..of.len() as u32).chain([BEFORE]).collect::<Vec<_>>();
+        let pairs: Vec<(u32, u32)> =
+            states(&a).iter().flat_map(|&x| states(&b).into_iter().map(move |y| (x, y))).collect();
+        for (at, number) in [7, 3, 9, 0, u32::MAX - 1, u32::MAX, 3, 5, 2, 0].iter().enumerate() {
+            for &pair in pairs.iter().skip(at % 3).step_by(1 + at) {
+                let is_less =
+                    dense.get(pair).is_none_or(|known| *number < known) && *number != u32::MAX;
+                assert_eq!(dense.lower(pair, *number), is_less);
+                assert_eq!(sparse.lower(pair, *number), is_less);
+            }
+            assert!(pairs.iter().all(|&pair| dense.get(pair) == sparse.get(pair)));
+        }
+        let large = program(&"a".repeat(1_100));
+        assert!(matches!(Table::new(&large, &large), Table::Sparse(_)));
+    }
+
     fn reach(a: &Program, b: &Program) -> Reach {
         let alphabet = Alphabet::new(&a.sets, &b.sets, &Fuel::new(100)).expect("few characters");
         Reach::new(a, b, &alphabet, &Fuel::new(10_000_000), 10_000_000).expect("small patterns")
