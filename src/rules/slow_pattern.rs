@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// The work on all patterns of a run, in nanoseconds of the model.
-const MAX_COST: u64 = 600_000_000;
+const MAX_COST: u64 = 900_000_000;
 
 /// How many are looked at at a time: few, because one may cost a tenth of that.
 const WAVE: usize = 4;
