@@ -752,7 +752,7 @@ impl<'a> Index<'a> {
             };
             hits.clear();
             if candidates.pay(generic.len(), 1) {
-                generic.iter().for_each(|&b| hits.add(b));
+                hits.extend(generic.iter().copied());
             }
             for (at, _) in sample.char_indices() {
                 if !candidates.pay_search(sample.len() - at, self.live.len()) {
@@ -761,7 +761,7 @@ impl<'a> Index<'a> {
                 for literal in literals.prefixes(&sample[at..]) {
                     let list = lists.get(literal as usize).map_or(&[][..], Vec::as_slice);
                     if candidates.pay(list.len(), 1) {
-                        list.iter().for_each(|&b| hits.add(b));
+                        hits.extend(list.iter().copied());
                     }
                 }
             }
@@ -860,7 +860,7 @@ impl<'a> Index<'a> {
             hits.clear();
             let mut hit = |run: u32| {
                 if candidates.pay(1, 1) {
-                    owner(run).into_iter().for_each(|b| hits.add(b));
+                    hits.extend(owner(run));
                 }
             };
             runs.prefixes_of(run).for_each(&mut hit);
@@ -871,7 +871,7 @@ impl<'a> Index<'a> {
                 }
                 let mut hit = |run: u32| {
                     if candidates.pay(1, 1) {
-                        owner(run).into_iter().for_each(|b| hits.add(b));
+                        hits.extend(owner(run));
                     }
                 };
                 runs.prefixes(rest).for_each(&mut hit);
@@ -1132,11 +1132,13 @@ impl Hits {
         self.list += 1;
     }
 
-    fn add(&mut self, pattern: u32) {
-        if let Some(list) = self.added_to.get_mut(pattern as usize)
-            && std::mem::replace(list, self.list) != self.list
-        {
-            self.all.push(pattern);
+    fn extend(&mut self, patterns: impl IntoIterator<Item = u32>) {
+        for pattern in patterns {
+            if let Some(list) = self.added_to.get_mut(pattern as usize)
+                && std::mem::replace(list, self.list) != self.list
+            {
+                self.all.push(pattern);
+            }
         }
     }
 
